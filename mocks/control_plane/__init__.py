@@ -1,0 +1,1 @@
+"""A stand-in for a gateway's control plane: hands out configuration, admits requests, takes usage and events."""

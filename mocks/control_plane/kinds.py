@@ -1,0 +1,80 @@
+"""Which call a request is: one kind a route, and whether a client's request waits for it before the provider.
+
+Used by `service` to dispatch and to count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """The calls of the contract, and `other` for what is none of them."""
+
+    CONFIG_PULL = "config_pull"
+    VALIDATE = "validate"
+    RUNTIME_ROUTING = "runtime_routing"
+    AGENTS = "agents"
+    PREFLIGHT = "preflight"
+    EVALUATE = "evaluate"
+    BUDGET_CHECK = "budget_check"
+    AUTHORIZE = "authorize"
+    DISPATCH = "dispatch"
+    COMPLETE = "complete"
+    USAGE_INCREMENT = "usage_increment"
+    EVENTS = "events"
+    HISTORY = "history"
+    HEARTBEAT = "heartbeat"
+    OTHER = "other"
+
+
+# What a request is admitted by: asked before the provider is. All else happens afterwards or beside it.
+ADMISSION = frozenset(
+    {
+        Kind.VALIDATE,
+        Kind.RUNTIME_ROUTING,
+        Kind.AGENTS,
+        Kind.PREFLIGHT,
+        Kind.EVALUATE,
+        Kind.BUDGET_CHECK,
+        Kind.AUTHORIZE,
+        Kind.DISPATCH,
+    }
+)
+
+_V1 = "/v1/gateway"
+_EXACT: Mapping[tuple[str, str], Kind] = {
+    ("GET", f"{_V1}/config/pull"): Kind.CONFIG_PULL,
+    ("POST", f"{_V1}/tokens/validate"): Kind.VALIDATE,
+    ("GET", f"{_V1}/settings/runtime-routing"): Kind.RUNTIME_ROUTING,
+    ("POST", f"{_V1}/access/preflight"): Kind.PREFLIGHT,
+    ("POST", f"{_V1}/usage-authorizations/evaluate"): Kind.EVALUATE,
+    ("POST", f"{_V1}/usage-authorizations"): Kind.AUTHORIZE,
+    ("POST", f"{_V1}/events"): Kind.EVENTS,
+    ("POST", f"{_V1}/history/sessions"): Kind.HISTORY,
+    ("POST", f"{_V1}/heartbeat"): Kind.HEARTBEAT,
+    ("POST", f"{_V1}/runtime-versions/heartbeat"): Kind.HEARTBEAT,
+}
+# (method, what stands before the id, what stands after it)
+_WITH_ID: tuple[tuple[str, str, str, Kind], ...] = (
+    ("POST", f"{_V1}/usage-authorizations/", "/dispatch", Kind.DISPATCH),
+    ("POST", f"{_V1}/usage-authorizations/", "/complete", Kind.COMPLETE),
+    ("POST", f"{_V1}/agents/", "/usage-increment", Kind.USAGE_INCREMENT),
+    ("GET", f"{_V1}/provider-budgets/", "/check", Kind.BUDGET_CHECK),
+    ("POST", f"{_V1}/history/sessions/", "/entries", Kind.HISTORY),
+    ("GET", "/v1/gateways/", "/agents", Kind.AGENTS),
+)
+
+
+def kind_of(method: str, path: str) -> tuple[Kind, str]:
+    """The kind of a call, and the id in its path (empty where there is none)."""
+    exact = _EXACT.get((method, path))
+    if exact is not None:
+        return exact, ""
+    for wanted_method, before, after, kind in _WITH_ID:
+        if method == wanted_method and path.startswith(before) and path.endswith(after):
+            ident = path[len(before) : -len(after)]
+            if ident and "/" not in ident:
+                return kind, ident
+    return Kind.OTHER, ""

@@ -1,0 +1,49 @@
+"""Faults of the process: a TERM that is ignored, a grandchild that is left behind.
+
+Built by the faulty wrapper; they act once, when the gateway starts, and serve every request as it should be.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import subprocess
+import sys
+
+from mocks.gateway.faults import values
+from mocks.gateway.faults.witness import Witness, Wrap
+from mocks.gateway.visit import Handle
+
+STRAY_LIFE_S = 600
+_STRAY = f"import time; time.sleep({STRAY_LIFE_S})"
+# A child that starts the grandchild in a session of its own, says its number and ends, so that nobody waits for it.
+_PARENT = (
+    "import subprocess, sys; "
+    "stray = subprocess.Popen([sys.executable, '-c', sys.argv[1]], start_new_session=True, "
+    "stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL); "
+    "sys.stdout.write(str(stray.pid))"
+)
+
+
+def ignore_term(value: str, witness: Witness) -> Wrap:  # noqa: ARG001 - every fault is built alike
+    """`ignore-term`: TERM does nothing; INT still stops."""
+    values.read_nothing(value)
+
+    def wrap(proxy: Handle) -> Handle:
+        asyncio.get_running_loop().remove_signal_handler(signal.SIGTERM)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        return proxy
+
+    return wrap
+
+
+def stray_child(value: str, witness: Witness) -> Wrap:
+    """`stray-child`: a grandchild in a session of its own outlives the gateway; its pid is at `/faults`."""
+    values.read_nothing(value)
+
+    def wrap(proxy: Handle) -> Handle:
+        told = subprocess.run([sys.executable, "-c", _PARENT, _STRAY], check=True, capture_output=True, text=True)
+        witness.stray_pid = int(told.stdout)
+        return proxy
+
+    return wrap

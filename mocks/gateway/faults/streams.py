@@ -1,0 +1,141 @@
+"""Faults of streams: held, coalesced, robbed of a chunk, never ended.
+
+Built by the faulty wrapper from a fault's value. Each bends every streamed answer and leaves plain ones alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+
+from mocks.gateway.faults import values
+from mocks.gateway.faults.bent import Bend, Bent
+from mocks.gateway.faults.witness import Witness, Wrap
+from mocks.gateway.visit import Handle, Visit
+
+_CONTENT = re.compile(rb'"content":\s*"[^"]')
+_END_MARKER = b"data: [DONE]"
+
+
+class Events:
+    """Cuts a stream's bytes into whole server-sent events, blank line included."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def cut(self, data: bytes) -> list[bytes]:
+        """The events that are whole with this piece."""
+        *events, self._rest = (self._rest + data).split(b"\n\n")
+        return [event + b"\n\n" for event in events]
+
+    def rest(self) -> bytes:
+        """What came behind the last whole event."""
+        return self._rest
+
+
+class Held:
+    """The whole stream in one piece at its end."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+
+    def feed(self, data: bytes) -> Iterable[bytes]:
+        """Nothing yet."""
+        self._pieces.append(data)
+        return ()
+
+    def end(self) -> Iterable[bytes] | None:
+        """All of it."""
+        return (b"".join(self._pieces),)
+
+
+class Coalesced:
+    """So many events in one piece."""
+
+    def __init__(self, event_count: int) -> None:
+        self._event_count = event_count
+        self._events = Events()
+        self._waiting: list[bytes] = []
+
+    def feed(self, data: bytes) -> Iterable[bytes]:
+        """A piece whenever enough events have gathered."""
+        self._waiting += self._events.cut(data)
+        while len(self._waiting) >= self._event_count:
+            yield b"".join(self._waiting[: self._event_count])
+            del self._waiting[: self._event_count]
+
+    def end(self) -> Iterable[bytes] | None:
+        """What has gathered since."""
+        return (b"".join(self._waiting) + self._events.rest(),)
+
+
+class Robbed:
+    """The stream without one of its content events, counted from 1."""
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+        self._seen_count = 0
+        self._events = Events()
+
+    def feed(self, data: bytes) -> Iterable[bytes]:
+        """The events but the one."""
+        for event in self._events.cut(data):
+            if _CONTENT.search(event):
+                self._seen_count += 1
+                if self._seen_count == self._number:
+                    continue
+            yield event
+
+    def end(self) -> Iterable[bytes] | None:
+        """What is left."""
+        return (self._events.rest(),)
+
+
+class Endless:
+    """The stream without its end marker and without an end."""
+
+    def __init__(self) -> None:
+        self._events = Events()
+
+    def feed(self, data: bytes) -> Iterable[bytes]:
+        """The events but the end marker."""
+        return [event for event in self._events.cut(data) if not event.startswith(_END_MARKER)]
+
+    def end(self) -> Iterable[bytes] | None:
+        """No end."""
+        return None
+
+
+def _bending(make: Callable[[], Bend], witness: Witness) -> Wrap:
+    def wrap(proxy: Handle) -> Handle:
+        def handle(visit: Visit) -> None:
+            witness.request_count += 1
+            proxy(Bent(visit, make()))
+
+        return handle
+
+    return wrap
+
+
+def buffer(value: str, witness: Witness) -> Wrap:
+    """`buffer`: the whole stream is held until it is complete."""
+    values.read_nothing(value)
+    return _bending(Held, witness)
+
+
+def coalesce(value: str, witness: Witness) -> Wrap:
+    """`coalesce:N`: N events at a time."""
+    event_count = values.read_count(value)
+    return _bending(lambda: Coalesced(event_count), witness)
+
+
+def drop_chunk(value: str, witness: Witness) -> Wrap:
+    """`drop-chunk:N`: the Nth content event of each stream is missing."""
+    number = values.read_count(value)
+    return _bending(lambda: Robbed(number), witness)
+
+
+def no_end(value: str, witness: Witness) -> Wrap:
+    """`no-end`: streams have no end marker and stay open."""
+    values.read_nothing(value)
+    return _bending(Endless, witness)

@@ -1,0 +1,104 @@
+"""The reference gateway with one fault: `python -m mocks.gateway.faulty --config FILE --fault NAME[:VALUE]`.
+
+The proxy is the same; the fault stands between it and the server. `GET /faults` tells what the fault did. For tests
+and for checking the scale; a fault `none` changes nothing. A dash may stand for the colon, as settings of a matrix
+need it: `die-40` is `die:40`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+
+from mocks.gateway.config import read_config
+from mocks.gateway.faults import answers, processes, streams, values
+from mocks.gateway.faults.witness import Build, Witness, Wrap
+from mocks.gateway.proxy import CHAT_PATH, READY_PATH
+from mocks.gateway.service import Gateway
+from mocks.gateway.visit import Handle, Visit
+from mocks.wire import run
+
+FAULTS_PATH = "/faults"
+
+
+def _none(value: str, witness: Witness) -> Wrap:  # noqa: ARG001 - every fault is built alike
+    values.read_nothing(value)
+    return lambda proxy: proxy
+
+
+FAULTS: Mapping[str, Build] = {
+    "none": _none,
+    "add": answers.add,
+    "buffer": streams.buffer,
+    "coalesce": streams.coalesce,
+    "drop-chunk": streams.drop_chunk,
+    "error500": answers.error500,
+    "html": answers.html,
+    "no-end": streams.no_end,
+    "die": answers.die,
+    "hang": answers.hang,
+    "never-ready": _none,  # a fault of the readiness path alone
+    "ignore-term": processes.ignore_term,
+    "slow-capacity": answers.slow_capacity,
+    "stray-child": processes.stray_child,
+}
+
+
+def build(fault: str, witness: Witness) -> Wrap:
+    """The wrapper of a fault such as `die:40`; raises ValueError for what is none."""
+    name, value = _split(fault)
+    if name not in FAULTS:
+        close = get_close_matches(name, FAULTS, n=1)
+        hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(FAULTS)}"
+        raise ValueError(f"there is no fault {name!r}; {hint}")
+    try:
+        bend = FAULTS[name](value, witness)
+    except ValueError as error:
+        raise ValueError(f"{fault}: {error}") from error
+    return lambda proxy: _routed(proxy, bend(proxy), witness, never_ready=name == "never-ready")
+
+
+def _split(fault: str) -> tuple[str, str]:
+    """Name and value; a dash parts them only where a known name ends."""
+    name, colon, value = fault.partition(":")
+    head, _, tail = name.rpartition("-")
+    return (head, tail) if not colon and name not in FAULTS and head in FAULTS else (name, value)
+
+
+def _routed(proxy: Handle, faulty: Handle, witness: Witness, *, never_ready: bool) -> Handle:
+    def handle(visit: Visit) -> None:
+        if visit.path == FAULTS_PATH:
+            visit.respond_json(200, witness.document())
+        elif visit.path == CHAT_PATH:
+            faulty(visit)
+        elif visit.path == READY_PATH and never_ready:
+            visit.respond_json(
+                503, {"status": "unready", "reason": "it never gets ready, on purpose", "undelivered": 0}
+            )
+        else:
+            proxy(visit)
+
+    return handle
+
+
+def main() -> int:
+    """The exit code: 0 after TERM or INT, 2 with one sentence when it cannot start."""
+    parser = argparse.ArgumentParser(prog="python -m mocks.gateway.faulty")
+    parser.add_argument("--config", type=Path, required=True, help="JSON file with the gateway's settings")
+    parser.add_argument("--fault", default="none", help=f"NAME[:VALUE], one of {', '.join(FAULTS)}")
+    arguments = parser.parse_args()
+
+    async def start() -> Gateway:
+        wrap = build(arguments.fault, Witness(arguments.fault))
+        gateway = Gateway(read_config(arguments.config))
+        await gateway.start(wrap)
+        return gateway
+
+    return run("gateway", start)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

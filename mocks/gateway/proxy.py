@@ -1,0 +1,188 @@
+"""The walk of one request through the gateway: admit, judge, record, call, judge, record, close out, answer.
+
+Called by the server for each request that was read whole. It knows the order and nothing of how each step is done;
+which control plane, ledger and chain it walks with is decided at start, so there is no switch in here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+from mocks.gateway.admission import Admission, Control
+from mocks.gateway.answer import UpstreamLost
+from mocks.gateway.chat import Chat, provider_headers, read_chat, read_key, read_request_id
+from mocks.gateway.control import Closeout, ControlPlaneDown, ControlPlaneRefused, Identity, Usage
+from mocks.gateway.events import Event, closeout_record
+from mocks.gateway.ledger import Ledger, LedgerFailed
+from mocks.gateway.policies.chain import Chain, Verdict
+from mocks.gateway.refusal import Refused
+from mocks.gateway.relay import Outcome, Relay, blocked, lost_provider
+from mocks.gateway.upstream import Call, Pool
+from mocks.gateway.visit import Visit
+
+CHAT_PATH = "/v1/chat/completions"
+READY_PATH = "/readyz"
+
+Status = Callable[[], tuple[int, dict[str, Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a gateway is put together from."""
+
+    admission: Admission
+    control: Control
+    ledger: Ledger
+    chain: Chain
+    provider: Pool
+    provider_key: str
+    status: Status
+
+
+@dataclass(slots=True)
+class _Passage:
+    """One request on its way."""
+
+    visit: Visit
+    request_id: str
+    identity: Identity
+    chat: Chat
+    authorization_id: str = ""
+    asked_ns: int = 0
+
+    def event(self, kind: str, payload: dict[str, Any]) -> bytes:
+        return Event(kind, self.request_id, self.identity.org_id, payload).record()
+
+
+class Proxy:
+    """The gateway's handler; `drain` waits for what is under way."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._under_way: set[asyncio.Task[None]] = set()
+
+    def handle(self, visit: Visit) -> None:
+        """Answer a request, at once or later."""
+        if visit.path == CHAT_PATH and visit.method == "POST":
+            task = asyncio.ensure_future(self._serve(visit))
+            self._under_way.add(task)
+            task.add_done_callback(self._under_way.discard)
+        elif visit.path == READY_PATH:
+            visit.respond_json(*self._parts.status())
+        else:
+            known = visit.path == CHAT_PATH
+            refused = Refused(405 if known else 404, "not_served", f"{visit.method} {visit.path} is not served here")
+            visit.respond_json(refused.status, refused.document(""))
+
+    async def drain(self, within_s: float) -> bool:
+        """Whether all requests under way, closeouts included, ended in time; those that did not are cut."""
+        if self._under_way:
+            await asyncio.wait(self._under_way, timeout=max(0.0, within_s))
+        left = list(self._under_way)
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+        return not left
+
+    async def _serve(self, visit: Visit) -> None:
+        request_id = ""
+        try:
+            request_id = read_request_id(visit.headers)
+            identity = await self._parts.admission.admit(read_key(visit.headers))
+            await self._walk(_Passage(visit, request_id, identity, read_chat(visit.body)))
+        except Refused as refused:
+            _refuse(visit, refused, request_id)
+        except Exception as bug:  # noqa: BLE001 - one request's bug must not stay unanswered
+            sys.stderr.write(f"gateway: a bug met request {request_id}: {bug!r}\n")
+            _refuse(visit, Refused(500, "bug", "the gateway failed; see its log"), request_id)
+
+    async def _walk(self, passage: _Passage) -> None:
+        verdict = self._parts.chain.judge_prompt(passage.chat.messages)
+        if verdict.blocked_by:
+            await self._append(passage.event("decision", {"request": verdict.record()}))
+            raise blocked(verdict)
+        estimate = Usage(passage.chat.input_token_estimate, 0, counted=False)
+        passage.authorization_id = await self._parts.admission.authorize(
+            passage.request_id, passage.identity, passage.chat.model, estimate
+        )
+        try:
+            outcome = await self._call_provider(passage, verdict)
+        except Refused as refused:
+            outcome = Outcome(0, refused.code, refused=refused)
+        if passage.chat.streamed:  # a stream's closeout comes after it, as with a stream that is passed on
+            self._answer(passage, outcome)
+        await self._settle(passage, outcome)
+        if not passage.chat.streamed:
+            self._answer(passage, outcome)
+
+    async def _call_provider(self, passage: _Passage, verdict: Verdict) -> Outcome:
+        chat, parts = passage.chat, self._parts
+        payload = {"request": verdict.record(), "model": chat.model, "streamed": chat.streamed}
+        await self._append(passage.event("decision", payload))
+        await parts.admission.dispatch(passage.authorization_id, str(uuid.uuid4()))
+        headers = provider_headers(passage.visit.headers, parts.provider_key, passage.request_id)
+        call = Call("POST", CHAT_PATH, headers, chat.encode(changed=verdict.changed))
+        passage.asked_ns = time.monotonic_ns()
+        try:
+            answer = await parts.provider.send(call, lambda answer: passage.visit.on_gone(answer.abandon))
+        except UpstreamLost as lost:
+            raise lost_provider(lost, gone=passage.visit.gone) from lost
+        return await Relay(parts.chain, passage.request_id, chat.input_token_estimate).bring(passage.visit, answer)
+
+    async def _settle(self, passage: _Passage, outcome: Outcome) -> None:
+        """Record how it ended and close it out; without a record a plain answer is not given."""
+        try:
+            await self._append(passage.event("ai_usage", outcome.record()))
+        except Refused as refused:
+            outcome.ready, outcome.refused = None, outcome.refused or refused
+        closeout = Closeout(passage.request_id, passage.authorization_id, outcome.usage, outcome.word)
+        try:
+            await self._parts.control.complete(closeout)
+            if outcome.usage is not None:
+                await self._parts.control.increment(passage.identity.agent_id, passage.request_id, outcome.usage)
+        except (ControlPlaneDown, ControlPlaneRefused):
+            await self._keep_for_later(closeout_record(closeout, passage.identity))
+
+    async def _keep_for_later(self, record: bytes) -> None:
+        try:
+            await self._parts.ledger.append(record)
+        except LedgerFailed as failed:
+            sys.stderr.write(f"gateway: a closeout is lost: {failed}\n")
+
+    def _answer(self, passage: _Passage, outcome: Outcome) -> None:
+        visit = passage.visit
+        if outcome.refused is not None:
+            _refuse(visit, outcome.refused, passage.request_id)
+        elif outcome.ready is not None:
+            status, headers, body = outcome.ready
+            own_ns = time.monotonic_ns() - visit.received_ns - (outcome.answered_ns - passage.asked_ns)
+            headers.append(("x-gateway-overhead-ms", f"{own_ns / 1e6:.3f}"))
+            if passage.chat.streamed and status == HTTPStatus.OK:
+                visit.start_stream(status, headers)
+                visit.send_chunk(body)
+                visit.end_stream()
+            else:
+                visit.respond(status, headers, body)
+
+    async def _append(self, record: bytes) -> None:
+        try:
+            await self._parts.ledger.append(record)
+        except LedgerFailed as failed:
+            raise Refused(503, "audit_unavailable", str(failed)) from failed
+
+
+def _refuse(visit: Visit, refused: Refused, request_id: str) -> None:
+    """Answer with the refusal, or cut an answer that has begun."""
+    if visit.finished:
+        return
+    if visit.started:
+        visit.abort()
+    else:
+        visit.respond_json(refused.status, refused.document(request_id))

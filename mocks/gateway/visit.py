@@ -1,0 +1,71 @@
+"""A client's request and the means to answer it: the part of the server's exchange that the gateway uses.
+
+The proxy knows no more of its server than this, so that a wrapper can stand between the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+Headers = Iterable[tuple[str, str]]
+
+
+class Visit(Protocol):
+    """A client's request and the means to answer it: what the gateway uses of the server's exchange."""
+
+    @property
+    def method(self) -> str:
+        """The HTTP method."""
+
+    @property
+    def path(self) -> str:
+        """The path without its query."""
+
+    @property
+    def body(self) -> bytes:
+        """The request body."""
+
+    @property
+    def received_ns(self) -> int:
+        """When the request was read whole, on the monotonic clock."""
+
+    @property
+    def started(self) -> bool:
+        """Whether any of the answer was sent."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether the answer has ended."""
+
+    @property
+    def gone(self) -> bool:
+        """Whether the client went first."""
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Request headers by lower-case name."""
+
+    def respond(self, status: int, headers: Headers, body: bytes) -> None:
+        """The whole answer."""
+
+    def respond_json(self, status: int, document: object) -> None:
+        """The whole answer, made of a JSON document."""
+
+    def start_stream(self, status: int, headers: Headers) -> None:
+        """Head of a streamed answer."""
+
+    def send_chunk(self, data: bytes) -> None:
+        """A piece of a streamed answer."""
+
+    def end_stream(self) -> None:
+        """End of a streamed answer."""
+
+    def abort(self) -> None:
+        """Cut the connection."""
+
+    def on_gone(self, callback: Callable[[], None]) -> None:
+        """`callback` is called once if the client goes before the answer has ended."""
+
+
+Handle = Callable[[Visit], None]

@@ -1,0 +1,1 @@
+"""A stand-in for an LLM provider: answers chat requests after a known time and stamps when it had and sent them."""

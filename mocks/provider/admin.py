@@ -1,0 +1,84 @@
+"""The provider's admin port: counters, records, the last request, reset.
+
+Served on a port of its own, so that reading counters never queues behind measured requests' connections.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from urllib.parse import parse_qs
+
+from mocks.provider.book import COLUMNS
+from mocks.provider.service import Provider
+from mocks.wire import Exchange, Server
+from mocks.wire.routes import read_object, refuse, route
+
+
+class Admin:
+    """Answers questions about the provider."""
+
+    def __init__(self, provider: Provider, server: Server, timer_kind: str) -> None:
+        self._provider = provider
+        self._server = server
+        self._timer_kind = timer_kind
+
+    def handler(self) -> Callable[[Exchange], None]:
+        """The handler of the admin port."""
+        return route(
+            {
+                ("GET", "/healthz"): lambda exchange: exchange.respond_json(200, {"status": "ok"}),
+                ("GET", "/counters"): self._counters,
+                ("GET", "/records"): self._records,
+                ("GET", "/last"): self._last,
+                ("POST", "/reset"): self._reset,
+            }
+        )
+
+    def _counters(self, exchange: Exchange) -> None:
+        server = self._server
+        counters = self._provider.book.counts() | {
+            "connection_count": server.connection_count,
+            "open_count": server.open_count,
+            "open_max_count": server.open_max_count,
+            "cpu_s": time.process_time(),
+            "timer": self._timer_kind,
+        }
+        exchange.respond_json(200, counters)
+
+    def _records(self, exchange: Exchange) -> None:
+        """All records, or a page of them by `?offset=N&limit=N`."""
+        query = parse_qs(exchange.query)
+        try:
+            offset = int(query.get("offset", ["0"])[0])
+            limit = int(query["limit"][0]) if "limit" in query else None
+        except ValueError:
+            refuse(exchange, 400, "offset and limit must be whole numbers")
+            return
+        if offset < 0 or (limit is not None and limit < 0):
+            refuse(exchange, 400, "offset and limit must not be negative")
+            return
+        book = self._provider.book
+        rows = book.rows(offset, limit)
+        exchange.respond_json(200, {"columns": COLUMNS, "row_count": book.row_count, "rows": rows})
+
+    def _last(self, exchange: Exchange) -> None:
+        """The last chat request as it arrived; the body is its text."""
+        last = self._provider.last
+        if last is None:
+            refuse(exchange, 404, "no chat request has arrived since the last reset")
+            return
+        body = last.body.decode("utf-8", "replace")
+        exchange.respond_json(200, {"method": last.method, "path": last.path, "headers": last.headers, "body": body})
+
+    def _reset(self, exchange: Exchange) -> None:
+        """Starts all counts anew; a JSON object may change delay_s, chunk_count and gap_s."""
+        try:
+            plan = self._provider.plan.changed(read_object(exchange))
+        except ValueError as error:
+            refuse(exchange, 400, str(error))
+            return
+        self._provider.reset(plan)
+        self._server.reset_counts()
+        settings = {"delay_s": plan.delay_s, "chunk_count": plan.chunk_count, "gap_s": plan.gap_s}
+        exchange.respond_json(200, {"status": "reset", **settings})

@@ -1,0 +1,109 @@
+"""What the provider remembers: one record a request, and counts.
+
+Written by `service` and `replies`, read by the admin port. A reset opens a new book; requests at hand end in the
+old one, so a new book never holds half a request.
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import Any
+
+from mocks.wire.lateness import Lateness
+
+COLUMNS = ("reference", "recv_ns", "send_ns", "end_ns", "mode", "outcome")
+ROW_LIMIT_COUNT = 1_000_000
+
+PLAIN, STREAM, UNKNOWN = 0, 1, 2
+OPEN, ANSWERED, ABORTED, BAD_REQUEST = 0, 1, 2, 3
+_MODES = ("plain", "stream", None)
+_OUTCOMES = ("open", "answered", "aborted", "bad_request")
+
+
+class Book:
+    """Records of the requests since the last reset. Times are monotonic nanoseconds; 0 means not yet."""
+
+    def __init__(self) -> None:
+        self._references: list[str | None] = []
+        self._recv_ns, self._send_ns, self._end_ns = array("q"), array("q"), array("q")
+        self._modes, self._outcomes = bytearray(), bytearray()
+        self._distinct: set[str] = set()
+        self._request_count = 0
+        self._mode_counts = [0, 0, 0]
+        self._outcome_counts = [0, 0, 0, 0]
+        self._unreferenced_count = 0
+        self._in_flight_max_count = 0
+        self.other_path_count = 0
+        self.lateness = Lateness()
+
+    def open(self, reference: str | None, recv_ns: int, mode: int) -> int:
+        """The row of a new request; rows beyond the limit are counted, not kept."""
+        row = self._request_count
+        self._request_count += 1
+        self._mode_counts[mode] += 1
+        self._outcome_counts[OPEN] += 1
+        self._in_flight_max_count = max(self._in_flight_max_count, self._outcome_counts[OPEN])
+        if reference is None:
+            self._unreferenced_count += 1
+        else:
+            self._distinct.add(reference)
+        if row < ROW_LIMIT_COUNT:
+            self._references.append(reference)
+            self._recv_ns.append(recv_ns)
+            self._send_ns.append(0)
+            self._end_ns.append(0)
+            self._modes.append(mode)
+            self._outcomes.append(OPEN)
+        return row
+
+    def sent(self, row: int, send_ns: int) -> None:
+        """The answer or its first chunk was sent."""
+        if row < ROW_LIMIT_COUNT:
+            self._send_ns[row] = send_ns
+
+    def close(self, row: int, end_ns: int, outcome: int) -> None:
+        """The request has its outcome; `end_ns` is when the last content was sent, or when the client went."""
+        self._outcome_counts[OPEN] -= 1
+        self._outcome_counts[outcome] += 1
+        if row < ROW_LIMIT_COUNT:
+            self._end_ns[row] = end_ns
+            self._outcomes[row] = outcome
+
+    def counts(self) -> dict[str, Any]:
+        """Counts since the last reset."""
+        return {
+            "request_count": self._request_count,
+            "plain_count": self._mode_counts[PLAIN],
+            "stream_count": self._mode_counts[STREAM],
+            "bad_request_count": self._outcome_counts[BAD_REQUEST],
+            "answered_count": self._outcome_counts[ANSWERED],
+            "aborted_count": self._outcome_counts[ABORTED],
+            "in_flight_count": self._outcome_counts[OPEN],
+            "in_flight_max_count": self._in_flight_max_count,
+            "distinct_reference_count": len(self._distinct),
+            "unreferenced_count": self._unreferenced_count,
+            "unrecorded_count": max(0, self._request_count - ROW_LIMIT_COUNT),
+            "other_path_count": self.other_path_count,
+            "due_count": self.lateness.count,
+            **self.lateness.figures(),
+        }
+
+    def rows(self, offset: int, limit: int | None) -> list[list[Any]]:
+        """Records in the order of arrival, as `COLUMNS` names them; times that did not come are null."""
+        end = len(self._references) if limit is None else min(len(self._references), offset + limit)
+        return [
+            [
+                self._references[row],
+                self._recv_ns[row],
+                self._send_ns[row] or None,
+                self._end_ns[row] or None,
+                _MODES[self._modes[row]],
+                _OUTCOMES[self._outcomes[row]],
+            ]
+            for row in range(offset, end)
+        ]
+
+    @property
+    def row_count(self) -> int:
+        """Records that are kept."""
+        return len(self._references)

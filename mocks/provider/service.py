@@ -1,0 +1,76 @@
+"""The provider's public port: chat completions and the list of models.
+
+Started by `__main__`, read and reset by `admin`. It must not add time of its own but what the plan says.
+"""
+
+from __future__ import annotations
+
+import time
+
+from mocks import stamps
+from mocks.provider import answers
+from mocks.provider.answers import AnswerPlan, AnswerTexts, StreamTexts
+from mocks.provider.book import BAD_REQUEST, PLAIN, STREAM, UNKNOWN, Book
+from mocks.provider.replies import PlainReply, StreamReply, Task
+from mocks.provider.request import ChatRequest, find_reference, read_chat
+from mocks.wire import DueTimes, Exchange
+from mocks.wire.routes import refuse
+
+CHAT_PATH = "/v1/chat/completions"
+MODELS_PATH = "/v1/models"
+_MODELS_CREATED = 1_735_689_600  # 1 January 2025
+
+
+class Provider:
+    """Answers chat requests by the plan and keeps a record of each."""
+
+    def __init__(self, plan: AnswerPlan, model: str, due_times: DueTimes) -> None:
+        self.plan = plan
+        self.book = Book()
+        self.last: Exchange | None = None
+        self._due_times = due_times
+        self._texts = AnswerTexts()
+        self._model = model
+
+    def reset(self, plan: AnswerPlan) -> None:
+        """Opens a new book and answers by `plan` from now on; answers on their way keep their own."""
+        self.plan = plan
+        self.book = Book()
+        self.last = None
+
+    def handle(self, exchange: Exchange) -> None:
+        """Serves one request."""
+        if exchange.path == CHAT_PATH and exchange.method == "POST":
+            self._chat(exchange)
+        elif exchange.path == MODELS_PATH and exchange.method == "GET":
+            model = {"id": self._model, "object": "model", "created": _MODELS_CREATED, "owned_by": "weighbridge"}
+            exchange.respond_json(200, {"object": "list", "data": [model]})
+        else:
+            self.book.other_path_count += 1
+            status = 405 if exchange.path in {CHAT_PATH, MODELS_PATH} else 404
+            refuse(exchange, status, f"Invalid URL ({exchange.method} {exchange.path})", code="unknown_url")
+
+    def _chat(self, exchange: Exchange) -> None:
+        self.last = exchange
+        reference = find_reference(exchange.body)
+        try:
+            request = read_chat(exchange.body)
+        except ValueError as error:
+            row = self.book.open(reference, exchange.received_ns, UNKNOWN)
+            self.book.close(row, 0, BAD_REQUEST)
+            refuse(exchange, 400, str(error))
+            return
+        row = self.book.open(reference, exchange.received_ns, STREAM if request.stream else PLAIN)
+        self._reply(request, Task(exchange, self.book, row, self.plan, self._due_times))
+
+    def _reply(self, request: ChatRequest, task: Task) -> None:
+        texts = self._texts.model(request.model)
+        ident = stamps.encode_number(task.exchange.received_ns) + stamps.encode_number(task.row, 8)
+        created = int(time.time())
+        if request.stream:
+            used = answers.usage(request.prompt_token_count, task.plan.chunk_count) if request.include_usage else None
+            stream = StreamTexts.of(texts, ident, created, include_usage=request.include_usage)
+            StreamReply(task, stream, used)
+        else:
+            used = answers.usage(request.prompt_token_count, answers.PLAIN_TOKEN_COUNT)
+            PlainReply(task, *answers.plain_parts(texts, ident, created, used))

@@ -1,0 +1,13 @@
+"""HTTP/1.1 for the mocks: a server protocol on uvloop and httptools, due times, and how a mock program runs.
+
+Used by the provider, the control plane and the gateway. It knows nothing of what they answer.
+"""
+
+from __future__ import annotations
+
+from mocks.wire.duetimes import Due, DueTimes
+from mocks.wire.exchange import Exchange, Headers
+from mocks.wire.program import Running, run
+from mocks.wire.server import Handler, Server, serve
+
+__all__ = ["Due", "DueTimes", "Exchange", "Handler", "Headers", "Running", "Server", "run", "serve"]

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# /// script
+# dependencies = ["nox>=2025.5.1"]
+# ///
+"""Sessions for developers and CI. A bare `nox` runs lint, types and tests; no session runs a benchmark."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import nox
+
+nox.needs_version = ">=2025.5.1"
+nox.options.sessions = ["lint", "types", "tests"]
+nox.options.reuse_existing_virtualenvs = True
+nox.options.error_on_external_run = True
+nox.options.default_venv_backend = "virtualenv"
+
+PROJECT = nox.project.load_toml("pyproject.toml")
+
+
+def _install(session: nox.Session, *groups: str) -> None:
+    """Install the project in editable form with its dependency groups."""
+    session.install("-e", ".", *(name for group in groups for name in PROJECT["dependency-groups"][group]))
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Style, import rules and formatting."""
+    _install(session, "lint")
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+    session.run("lint-imports")
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Types, strict."""
+    _install(session, "types")
+    session.run("mypy")
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Unit, contract, golden and component tests; they need no tool from outside."""
+    _install(session, "test")
+    session.run("pytest", "-m", "not real and not browser and not unprivileged", *session.posargs)
+
+
+@nox.session(default=False)
+def real(session: nox.Session) -> None:
+    """Tests with real tools: oha, wrk, LiteLLM. `-- --require-tools` turns a skip into a failure."""
+    _install(session, "test")
+    session.run("pytest", "-m", "real", *session.posargs)
+
+
+@nox.session(default=False)
+def browser(session: nox.Session) -> None:
+    """The rendered site in Chromium."""
+    _install(session, "test")
+    session.run("pytest", "-m", "browser", *session.posargs)
+
+
+@nox.session(default=False)
+def unprivileged(session: nox.Session) -> None:
+    """A whole campaign as a user who is not root, from a copy of the tree."""
+    _install(session, "test")
+    session.run("pytest", "-m", "unprivileged", *session.posargs)
+
+
+@nox.session(default=False)
+def build(session: nox.Session) -> None:
+    """Wheel and source archive in dist/."""
+    session.install("build")
+    shutil.rmtree(Path("dist"), ignore_errors=True)
+    session.run("python", "-m", "build")

@@ -1,0 +1,94 @@
+"""Guards that hold for every test: loopback only, no child left, no write outside the temporary folder."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+
+# Tools that a `real` or `browser` test needs; absent ones skip with a reason unless --require-tools was given.
+TOOLS = ("oha", "wrk", "chromium")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options of this suite."""
+    parser.addoption("--require-tools", action="store_true", help="a missing tool is a failure, not a skip")
+
+
+@pytest.fixture
+def tool(request: pytest.FixtureRequest):
+    """Path of a program on PATH; a missing one skips with a reason, or fails under --require-tools."""
+
+    def find(name: str) -> Path:
+        found = shutil.which(name)
+        if found is None:
+            message = f"{name} is not on PATH"
+            if request.config.getoption("--require-tools"):
+                pytest.fail(message)
+            pytest.skip(message)
+        return Path(found)
+
+    return find
+
+
+@pytest.fixture(autouse=True)
+def _loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection to anything but this machine is an error in a test."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address):
+        if self.family in (socket.AF_INET, socket.AF_INET6) and address[0] not in ("127.0.0.1", "::1", "localhost"):
+            raise AssertionError(f"a test connects to {address[0]}")
+        return connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+@pytest.fixture(autouse=True)
+def _no_child_left() -> Iterator[None]:
+    """No process that a test started may outlive it."""
+    me = psutil.Process()
+    before = {child.pid for child in me.children(recursive=True)}
+    yield
+    left = []
+    for child in me.children(recursive=True):
+        if child.pid in before:
+            continue
+        try:
+            if child.status() != psutil.STATUS_ZOMBIE:
+                left.append((child.pid, child.cmdline()))
+                child.kill()
+        except psutil.NoSuchProcess:
+            continue
+    assert not left, f"left running: {left}"
+
+
+@pytest.fixture(autouse=True)
+def _no_stray_write(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A test writes into its temporary folder only: the checkout's top folder and results stay as they were."""
+    watched = [CHECKOUT, CHECKOUT / "results", Path.home()]
+    before = {folder: _names(folder) for folder in watched}
+    yield
+    new = {str(folder): sorted(_names(folder) - names) for folder, names in before.items()}
+    assert not any(new.values()), f"written outside the temporary folder: {new}"
+
+
+_TOOL_CACHES = {
+    ".pytest_cache",
+    ".hypothesis",
+    ".mypy_cache",
+    ".ruff_cache",
+    ".import_linter_cache",
+    "__pycache__",
+    ".cache",
+}
+
+
+def _names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()} - _TOOL_CACHES if folder.is_dir() else set()

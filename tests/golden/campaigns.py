@@ -1,0 +1,313 @@
+"""Small summaries made by hand: what pages and terminal tables are tested with."""
+
+from __future__ import annotations
+
+from weighbridge.record.campaign import AnswerFacts, CampaignRecord, CellPlan, GatewayFacts, GitFacts, PayloadFacts
+from weighbridge.record.figures import Absent, Figure, Interval, Timing
+from weighbridge.record.host import DiskFacts, HostFacts, LoadReading, ToolFacts
+from weighbridge.record.summary import CellSummary, GatewaySummary, LoadFacts, Rejected, RunLine, Summary
+
+ABSENT = Absent(absent="not_measured")
+QUIET = LoadReading(load_1m=0.42, cpu_some_pct=0.3, io_some_pct=0.0, steal_pct=0.0, foreign_cpu_cores=0.01)
+BUSY = LoadReading(load_1m=3.9, cpu_some_pct=31.0, io_some_pct=None, steal_pct=None, foreign_cpu_cores=1.4)
+DIGEST = "0123456789abcdef" * 4
+HOST = HostFacts(
+    machine_class="x86_64-2c-8g",
+    os="Debian GNU/Linux 12",
+    kernel="Linux 6.18.5",
+    cpu_model="AMD EPYC 9754",
+    cpu_count=2,
+    memory_bytes=8 * 1024**3,
+    governor=None,
+    virtualised="kvm",
+    python="3.11.2",
+    disks=(
+        DiskFacts(
+            name="work", filesystem="ext4", model=None, bus="virtio", mount_options=("relatime",),
+            flags=("virtual",), flush_p50_ms=0.81, flush_p99_ms=2.4, flush_by="fio 3.33",
+        ),
+    ),
+    absent={"governor": "the hypervisor keeps it"},
+)  # fmt: skip
+OHA = ToolFacts(name="oha", version="1.16.0", sha256=DIGEST, source="cargo", build="lto=off")
+
+
+def timing(p50: float, p95: float, p99: float, *, n: int = 1000, few: bool = False, spread: float = 0.0) -> Timing:
+    """A timing; `few` makes its p99 grey, `spread` gives it intervals."""
+    ranges = {name: (value - spread, value + spread) for name, value in (("p50", p50), ("p95", p95), ("p99", p99))}
+    interval = Interval(p50=ranges["p50"], p95=ranges["p95"], p99=None if few else ranges["p99"])
+    return Timing(
+        p50=p50, p95=p95, p99=p99, mean=None, n=n, interval=interval if spread else None,
+        few_samples={"p99": f"{n - 2}th of {n}"} if few else {},
+    )  # fmt: skip
+
+
+def rate(per_second: float) -> LoadFacts:
+    """An open loop."""
+    return LoadFacts(
+        kind="rate", rate_rps=per_second, clients=None, duration_s=30.0, request_count=round(30 * per_second),
+        connections=max(32, round(per_second / 5)),
+    )  # fmt: skip
+
+
+def clients(number: int, count: int = 1000) -> LoadFacts:
+    """A closed loop."""
+    return LoadFacts(
+        kind="clients", rate_rps=None, clients=number, duration_s=None, request_count=count, connections=number
+    )
+
+
+def name(load: LoadFacts) -> str:
+    """Name of a load in a cell id."""
+    return f"rate-{load.rate_rps:g}" if load.rate_rps is not None else f"clients-{load.clients}"
+
+
+def line(block: int, *, p50: float | None = 21.0, rps: float | None = 50.0, attempt: int = 1, **over) -> RunLine:
+    """One attempt."""
+    given = {
+        "accepted": True, "verdict": "valid", "reason": None, "load_before": QUIET, "load_after": QUIET,
+    } | over  # fmt: skip
+    return RunLine(block=block, attempt=attempt, response_p50_ms=p50, achieved_rps=rps, **given)
+
+
+def cell(gateway: str, load: LoadFacts, *, chain: str = "none", mode: str = "plain", **over) -> CellSummary:
+    """A valid cell; `over` replaces its fields."""
+    disk = over.pop("disk", "work")
+    where = f"{disk}.{mode}.{name(load)}"
+    extra = 0.0 if gateway == "direct" else 2.5 if gateway == "reference" else 9.4
+    base = 20.4 if mode == "plain" else 95.6
+    shift = ABSENT if gateway == "direct" else timing(extra, extra * 1.3, extra * 1.9, spread=extra / 20)
+    response = timing(base + extra, base + extra * 1.3 + 0.4, base + extra * 1.9 + 1.1)
+    achieved = (
+        load.rate_rps * 0.9996 if load.rate_rps is not None else (load.clients or 1) * 1000 / (base + extra) - 0.5
+    )
+    given = {
+        "cell": f"{gateway}.{chain}.{where}",
+        "gateway": gateway,
+        "settings": {},
+        "chain": chain,
+        "disk": disk,
+        "mode": mode,
+        "payload": "1k",
+        "answer": "20ms",
+        "load": load,
+        "driver": "oha",
+        "floor": f"direct.none.{where}",
+        "verdict": "valid",
+        "reason": None,
+        "flags": (),
+        "runs_accepted": 3,
+        "runs_attempted": 3,
+        "runs": tuple(line(block, p50=base + extra, rps=achieved) for block in (1, 2, 3)),
+        "offered_rps": load.rate_rps,
+        "achieved_rps": Figure(value=achieved, low=achieved * 0.998, high=achieved),
+        "goodput_rps": Figure(value=achieved),
+        "littles_rps": (load.clients or 1) * 1000 / (base + extra) if load.clients else None,
+        "request_count": 3 * load.request_count,
+        "error_count": 0,
+        "in_flight_max_count": 7 if load.clients is None else load.clients,
+        "drain_s": Figure(value=0.21) if gateway == "reference" else ABSENT,
+        "undelivered_at_end_count": 3 if gateway == "reference" else None,
+        "load_before": QUIET,
+        "load_after": QUIET,
+        "response_ms": response,
+        "service_ms": response,
+        "ttfb_ms": timing(20.2 + extra, 21.0 + extra, 23.0 + extra)
+        if mode == "stream"
+        else Absent(absent="no_first_byte"),
+        "shift_ms": shift if gateway != "direct" else Absent(absent="floor"),
+        "shift_with_rejected_ms": shift,
+        "ttfb_shift_ms": timing(extra, extra + 0.8, extra + 2.8)
+        if mode == "stream" and gateway != "direct"
+        else Absent(absent="no_first_byte" if mode == "plain" else "floor"),
+        "claimed_overhead_ms": timing(4.1, 4.9, 6.0) if gateway == "litellm" else Absent(absent="not_claimed"),
+        "dispatch_lag_ms": timing(0.03, 0.09, 0.21),
+        "release_lateness_ms": timing(0.4, 0.9, 1.2) if load.rate_rps else Absent(absent="closed_loop"),
+        "rate_error_ratio": -0.0004 if load.rate_rps else None,
+        "cpu_ms_per_request": Figure(value=0.82 if gateway == "reference" else 3.4)
+        if gateway != "direct"
+        else ABSENT,
+        "control_plane_calls_per_request": Figure(value=4.2) if gateway == "reference" else ABSENT,
+        "upstream_calls_per_request": Figure(value=1.0),
+    } | over
+    return CellSummary(**given)
+
+
+def plan(of: CellSummary) -> CellPlan:
+    """The plan behind a cell."""
+    shared = ("cell", "gateway", "settings", "chain", "disk", "mode", "payload", "answer", "driver", "floor")
+    load = of.load
+    return CellPlan(
+        **{key: getattr(of, key) for key in shared}, provider_time_s=0.02, load_kind=load.kind,
+        rate_rps=load.rate_rps, clients=load.clients, duration_s=load.duration_s, request_count=load.request_count,
+        connections=load.connections,
+    )  # fmt: skip
+
+
+def summary(cells: list[CellSummary], *, grade: str = "ci", runs: int = 3, **over) -> Summary:
+    """A campaign of those cells."""
+    reference = {"id": "reference", "name": "Reference", "kind": "mock", "homepage": None, "license": "MIT"}
+    litellm = {
+        "id": "litellm", "name": "LiteLLM proxy", "kind": "product", "homepage": "https://docs.litellm.ai",
+        "license": "MIT",
+    }  # fmt: skip
+    direct = {"id": "direct", "name": "direct", "kind": "floor", "homepage": None, "license": None}
+    payloads = {"1k": PayloadFacts(system_bytes=256, user_bytes=1024)}
+    answers = {"20ms": AnswerFacts(delay_s=0.02, chunk_count=16, gap_s=0.005)}
+    record = CampaignRecord(
+        campaign="20261130T120000Z-x86_64-2c-8g-0123abcd",
+        weighbridge_version="0.1.0",
+        method_version=1,
+        started_at="2026-11-30T12:00:00Z",
+        title=over.pop("title", "What a gateway adds to every request"),
+        command=over.pop("command", "invoke bench --matrix matrix.yaml"),
+        grade=grade,
+        runs=runs,
+        seed=20261023,
+        matrix_sha256=DIGEST,
+        subject="reference",
+        load_limit_per_cpu=None,
+        git=GitFacts(commit="b35050794e1c", dirty=False),
+        host=HOST,
+        tools=(OHA,),
+        gateways=tuple(
+            GatewayFacts(**facts, recipe_sha256=DIGEST, tool=None) for facts in (direct, reference, litellm)
+        ),
+        payloads=payloads,
+        answers=answers,
+        cells=tuple(plan(c) for c in cells),
+        order=tuple(tuple(c.cell for c in cells) for _ in range(runs)),
+        warnings=over.pop("warnings", ()),
+    )
+    gateways = tuple(
+        GatewaySummary(**facts, label=label, version=version, sha256=DIGEST if version else None, unavailable=None)
+        for facts, label, version in (
+            (direct, None, None), (reference, "mock, not a product", "0.1.0"), (litellm, None, "1.108.7"),
+        )
+    )  # fmt: skip
+    given = {
+        "campaign": record.campaign,
+        "method_version": 1,
+        "grade": grade,
+        "subject": "reference",
+        "status": "complete",
+        "host": HOST,
+        "provenance": record,
+        "payloads": payloads,
+        "answers": answers,
+        "gateways": gateways,
+        "loaded_machine": False,
+        "loaded_text": None,
+        "runs_accepted": sum(c.runs_accepted for c in cells),
+        "runs_rejected": sum(c.runs_attempted - c.runs_accepted for c in cells),
+        "cells": tuple(cells),
+    } | over
+    return Summary(**given)
+
+
+def whole() -> Summary:
+    """Every kind of row: figures, few samples, saturated, not supported, errored, rejected runs, many clients."""
+    loads = [rate(50), rate(150), clients(1), clients(10)]
+    cells = [cell("direct", load, mode=mode) for mode in ("plain", "stream") for load in loads]
+    for chain in ("none", "starter", "finance"):
+        for mode in ("plain", "stream"):
+            cells += [cell("reference", load, chain=chain, mode=mode) for load in loads]
+            cells += [_litellm(load, chain, mode) for load in loads]
+    return summary(cells)
+
+
+def _litellm(load: LoadFacts, chain: str, mode: str) -> CellSummary:
+    if chain == "finance":
+        return without(
+            "not_supported", "the recipe does not claim the chain finance", "litellm", load, chain=chain, mode=mode
+        )
+    if chain == "starter" and mode == "stream" and load.clients == 10:
+        return without(
+            "errored", "12 of 1,000 requests answered 500", "litellm", load, chain=chain, mode=mode, runs_attempted=6
+        )
+    if load.rate_rps == 150:
+        served = "served 66 of 150 per second"
+        return cell(
+            "litellm", load, chain=chain, mode=mode, verdict="saturated", reason="achieved below 99 % of offered",
+            served_text=served, achieved_rps=Figure(value=66.2, low=64.0, high=67.9), in_flight_max_count=32,
+            shift_ms=Absent(absent="saturated"), ttfb_shift_ms=Absent(absent="saturated"),
+        )  # fmt: skip
+    if load.clients == 1 and mode == "plain":
+        return cell(
+            "litellm", load, chain=chain, mode=mode, runs_attempted=4, flags=("floor_limited", "few_samples"),
+            shift_ms=timing(9.4, 12.2, -0.3, n=250, few=True), shift_with_rejected_ms=timing(9.6, 13.9, 20.1),
+            rejected=(Rejected(reason="errors", reason_class="gateway", count=1, example="3 requests answered 500"),),
+            runs=(
+                line(1), line(2, accepted=False, verdict="errored", reason="errors", p50=None, load_after=BUSY),
+                line(2, attempt=2), line(3),
+            ),
+        )  # fmt: skip
+    return cell("litellm", load, chain=chain, mode=mode)
+
+
+def without(verdict: str, reason: str, gateway: str, load: LoadFacts, **over) -> CellSummary:
+    """A cell without figures."""
+    gone = Absent(absent="no_runs")
+    given = {
+        "verdict": verdict,
+        "reason": reason,
+        "runs_accepted": 0,
+        "runs_attempted": 0,
+        "runs": (),
+        "achieved_rps": gone,
+        "goodput_rps": gone,
+        "littles_rps": None,
+        "request_count": 0,
+        "in_flight_max_count": None,
+        "response_ms": gone,
+        "service_ms": gone,
+        "ttfb_ms": gone,
+        "shift_ms": gone,
+        "shift_with_rejected_ms": gone,
+        "ttfb_shift_ms": gone,
+        "claimed_overhead_ms": gone,
+        "dispatch_lag_ms": gone,
+        "release_lateness_ms": gone,
+        "rate_error_ratio": None,
+        "load_before": None,
+        "load_after": None,
+        "drain_s": gone,
+        "cpu_ms_per_request": gone,
+        "control_plane_calls_per_request": gone,
+        "upstream_calls_per_request": gone,
+    }
+    return cell(gateway, load, **given | over)
+
+
+def smoke() -> Summary:
+    """One run of one cell and its floor, on a machine that others loaded."""
+    load = rate(20)
+    one = {"runs_accepted": 1, "runs_attempted": 1, "runs": (line(1, load_before=BUSY, load_after=BUSY),)}
+    flags = {"flags": ("few_samples", "loaded_machine", "something_new")}
+    few = timing(2.5, 3.1, 4.4, n=160, few=True)
+    cells = [cell("direct", load, **one), cell("reference", load, shift_ms=few, **one, **flags)]
+    return summary(
+        cells, grade="smoke", runs=1, loaded_machine=True, loaded_text="others took 1.4 cores before block 1",
+        warnings=("rate 20: 160 requests are too few for p95 (200) and p99 (1,000)",),
+    )  # fmt: skip
+
+
+HOSTILE = "<script>alert(1)</script> | `x` \x1b[31mred\x1b[0m\nline two **bold** [a](javascript:x) \u202eevil"
+
+
+def hostile() -> Summary:
+    """A gateway that answers with markup, table edges, terminal sequences and line breaks."""
+    load = clients(1)
+    cells = [
+        cell("direct", load),
+        without("errored", HOSTILE, "litellm", load, runs_attempted=1),
+        cell(
+            "litellm", load, chain=HOSTILE, buffering=HOSTILE, flags=("<b>flag",), settings={HOSTILE: HOSTILE},
+            runs_attempted=4,
+            rejected=(Rejected(reason="<i>reason", reason_class="gateway", count=1, example=HOSTILE),),
+        ),
+    ]  # fmt: skip
+    return summary(
+        cells, title=HOSTILE, command=f"invoke bench {HOSTILE}", warnings=(HOSTILE,), loaded_machine=True,
+        loaded_text=HOSTILE,
+    )  # fmt: skip

@@ -1,0 +1,54 @@
+"""Pages and terminal tables against files that people have read. Charts have tests of their own."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from pathlib import Path
+
+import pytest
+from markupsafe import Markup
+
+from tests.golden.campaigns import smoke, whole
+from weighbridge.publish import templating
+from weighbridge.publish.page import page_of
+from weighbridge.publish.terminal import campaign_text
+
+FILES = Path(__file__).resolve().parent / "files"
+
+
+def page(summary):
+    """The page with a stand-in for each picture: its bytes depend on the version of the renderer."""
+    made = page_of([summary])
+    campaigns = tuple(
+        dataclasses.replace(
+            campaign, charts=tuple(dataclasses.replace(chart, svg=Markup("<svg></svg>")) for chart in campaign.charts)
+        )
+        for campaign in made.campaigns
+    )
+    return dataclasses.replace(made, campaigns=campaigns)
+
+
+MADE = {
+    "smoke.html": lambda: templating.html(page(smoke())),
+    "smoke.md": lambda: templating.markdown_text(page(smoke())),
+    "whole.md": lambda: templating.markdown_text(page(whole())),
+    "smoke.txt": lambda: campaign_text(smoke()),
+    "whole.txt": lambda: campaign_text(whole()),
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_a_page_is_what_was_read_and_accepted(name: str, request: pytest.FixtureRequest) -> None:
+    """Every word, number and tag of the rendered text equals the kept file."""
+    made, kept = MADE[name](), FILES / name
+    expected = kept.read_text(encoding="utf-8") if kept.exists() else ""
+    if made == expected:
+        return
+    if request.config.getoption("--update-golden", default=False):
+        kept.parent.mkdir(exist_ok=True)
+        kept.write_text(made, encoding="utf-8")
+    lines = difflib.unified_diff(expected.splitlines(), made.splitlines(), f"kept {name}", "now", lineterm="", n=1)
+    pytest.fail(
+        "\n".join(lines) + f"\n{name} differs; read it, then pytest tests/golden --update-golden", pytrace=False
+    )

@@ -1,0 +1,250 @@
+"""Examples for the tests of the judge room: lanes that are simulated exactly, and the documents around them."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from weighbridge.judge.figures import run_figures
+from weighbridge.judge.inputs import DriverEnd, ProviderHealth, RunInputs, WindowFacts
+from weighbridge.matrix.cells import LoadSpec
+from weighbridge.record.campaign import AnswerFacts, CampaignRecord, CellPlan, GatewayFacts, GitFacts, PayloadFacts
+from weighbridge.record.figures import Absent
+from weighbridge.record.host import HostFacts, LoadReading
+from weighbridge.record.load_report import LoadReport
+from weighbridge.record.run import Counts, Evidence, RunRecord
+from weighbridge.record.samples import SampleTable, from_columns
+
+QUIET = LoadReading(load_1m=0.4, cpu_some_pct=0.5, io_some_pct=0.0, steal_pct=0.0, foreign_cpu_cores=0.01)
+
+
+def rate_load(rate_rps: float, request_count: int, connections: int = 32) -> LoadSpec:
+    """Open loop of `request_count` measured requests."""
+    return LoadSpec("rate", rate_rps, None, request_count / rate_rps, request_count, connections, 25, 60.0)
+
+
+def clients_load(clients: int, request_count: int) -> LoadSpec:
+    """Closed loop of `clients` clients."""
+    return LoadSpec("clients", None, clients, None, request_count, clients, 25, 60.0)
+
+
+def open_loop(load: LoadSpec, service_s: Any, *, servers: int = 10_000, pacer_s: Any = 0.0) -> SampleTable:
+    """An open loop as oha drives it: tokens wait for one of C connections, then for one of `servers` in the lane."""
+    count, rate = load.window_count, load.rate_rps or 1.0
+    service = np.broadcast_to(np.asarray(service_s, dtype=float), (count,))
+    intended = np.arange(count) / rate
+    released = intended + np.broadcast_to(np.asarray(pacer_s, dtype=float), (count,))
+    connections = [0.0] * load.connections
+    lane = [0.0] * servers
+    sent, end = np.empty(count), np.empty(count)
+    for row in range(count):
+        sent[row] = max(released[row], heapq.heappop(connections))
+        begin = max(sent[row], heapq.heappop(lane))
+        end[row] = begin + service[row]
+        heapq.heappush(connections, end[row])
+        heapq.heappush(lane, end[row])
+    return table(sent, end, intended_s=intended, released_s=released)
+
+
+def closed_loop(load: LoadSpec, service_s: Any) -> SampleTable:
+    """C clients, each sending its next request as its answer ends."""
+    count = load.window_count
+    service = np.broadcast_to(np.asarray(service_s, dtype=float), (count,))
+    free = [0.0] * (load.clients or 1)
+    sent, end = np.empty(count), np.empty(count)
+    for row in range(count):
+        sent[row] = heapq.heappop(free)
+        end[row] = sent[row] + service[row]
+        heapq.heappush(free, end[row])
+    return table(sent, end)
+
+
+def table(sent: Any, end: Any, **others: Any) -> SampleTable:
+    """Sample table with whole 200s, changed by `others`."""
+    count = len(sent)
+    filled = {
+        "status": np.full(count, 200, dtype=np.int64),
+        "received_bytes": np.full(count, 500, dtype=np.int64),
+        "first_byte_s": end - 0.0001,
+    }
+    return from_columns(sent_s=sent, end_s=end, **{**filled, **others})
+
+
+def cut_at(samples: SampleTable, instant_s: float) -> SampleTable:
+    """What oha's CSV still has after an interrupt: the answered requests only, without release instants."""
+    kept = samples.where(samples.end_s <= instant_s)
+    return replace(kept, released_s=np.full(len(kept), np.nan))
+
+
+def report(samples: SampleTable | None, load: LoadSpec, **changes: Any) -> LoadReport:
+    """Load report that fits the samples, changed by `changes`."""
+    answered = load.window_count if samples is None else int((samples.outcome == 0).sum())
+    wall = float(np.nanmax(samples.end_s)) if samples is not None and len(samples) else 1.0
+    fields: dict[str, Any] = {
+        "tool": "oha",
+        "tool_version": "1.16.0",
+        "corrected": "yes" if load.kind == "rate" else "no",
+        "verdict": "ok",
+        "reason": None,
+        "wall_s": wall,
+        "scheduled_count": load.window_count,
+        "sent_count": answered,
+        "answered_count": answered,
+        "answered_by_status": {"200": answered},
+        "failed_count": 0,
+        "failed_by_class": {},
+        "censored_count": 0,
+        "completed_rps": answered / wall if wall else None,
+        "success_ratio": 1.0,
+        "received_bytes": 500 * answered,
+        "response_ms": Absent(absent="not needed here"),
+        "first_byte_ms": Absent(absent="not needed here"),
+    }
+    return LoadReport(**{**fields, **changes})
+
+
+def window(load: LoadSpec, samples: SampleTable | None, *, cut: bool = False, **changes: Any) -> WindowFacts:
+    """Window with a fitting report."""
+    return WindowFacts(load, report(samples, load, **changes), samples, cut)
+
+
+def counts(sent: int, **changes: Any) -> Counts:
+    """Counts that agree on both sides."""
+    fields: dict[str, Any] = {
+        "client_sent_count": sent,
+        "client_answered_count": sent,
+        "client_success_count": sent,
+        "provider_request_count": sent,
+        "provider_distinct_count": sent,
+        "provider_aborted_count": 0,
+        "repeat_share_ratio": 0.0,
+        "expected_repeat_ratio": 0.048,
+    }
+    return Counts(**{**fields, **changes})
+
+
+def evidence(mode: str = "plain", **changes: Any) -> Evidence:
+    """Faultless preflight of one mode."""
+    fields: dict[str, Any] = {"mode": mode, "status": 200, "ok": True, "problem": None, "stamp_survives": True}
+    return Evidence(**{**fields, **changes})
+
+
+def inputs(facts: WindowFacts, **changes: Any) -> RunInputs:
+    """A faultless attempt around one window; each test plants one fault by `changes`."""
+    fields: dict[str, Any] = {
+        "load": facts.load,
+        "mode": "plain",
+        "is_floor": False,
+        "window": facts,
+        "figures": run_figures(facts),
+        "counts": counts(facts.report.answered_count or 0),
+        "driver": DriverEnd(0),
+        "load_before": QUIET,
+        "load_after": QUIET,
+        "provider": ProviderHealth(0.0001, 0.0005, 0.2),
+        "evidence": (evidence(),),
+    }
+    return RunInputs(**{**fields, **changes})
+
+
+def plan(cell: str, load: LoadSpec, **changes: Any) -> CellPlan:
+    """Planned cell by its id."""
+    gateway, chain, disk, mode, name = cell.split(".")
+    fields: dict[str, Any] = {
+        "cell": cell,
+        "gateway": gateway,
+        "settings": {},
+        "chain": chain,
+        "disk": disk,
+        "mode": mode,
+        "payload": "1k",
+        "answer": "20ms",
+        "provider_time_s": 0.02,
+        "load_kind": load.kind,
+        "rate_rps": load.rate_rps,
+        "clients": load.clients,
+        "duration_s": load.duration_s,
+        "request_count": load.request_count,
+        "connections": load.connections,
+        "driver": "oha",
+        "floor": f"direct.none.{disk}.{mode}.{name}",
+    }
+    return CellPlan(**{**fields, **changes})
+
+
+def campaign(*plans: CellPlan, runs: int = 3, **changes: Any) -> CampaignRecord:
+    """Campaign record with these cells."""
+    fields: dict[str, Any] = {
+        "campaign": "20261130T000000Z-x86-2c-4g-abcdef",
+        "weighbridge_version": "0.1.0",
+        "method_version": 1,
+        "started_at": "2026-11-30T00:00:00Z",
+        "title": "Example",
+        "command": "invoke bench",
+        "grade": "ci",
+        "runs": runs,
+        "seed": 20261023,
+        "matrix_sha256": "0" * 64,
+        "subject": "reference",
+        "load_limit_per_cpu": None,
+        "git": GitFacts(commit=None, dirty=None),
+        "host": HostFacts(
+            machine_class="x86-2c-4g",
+            os="Linux",
+            kernel="Linux 6",
+            cpu_model=None,
+            cpu_count=2,
+            memory_bytes=4 << 30,
+            governor=None,
+            virtualised=None,
+            python="3.11",
+        ),
+        "tools": (),
+        "gateways": tuple(gateway(name) for name in ("reference", "litellm", "direct")),
+        "payloads": {"1k": PayloadFacts(system_bytes=256, user_bytes=1024)},
+        "answers": {"20ms": AnswerFacts(delay_s=0.02, chunk_count=16, gap_s=0.005)},
+        "cells": plans,
+        "order": (),
+    }
+    return CampaignRecord(**{**fields, **changes})
+
+
+def gateway(name: str, **changes: Any) -> GatewayFacts:
+    """Gateway of a campaign."""
+    kinds = {"direct": "floor", "reference": "mock"}
+    fields: dict[str, Any] = {
+        "id": name,
+        "name": name,
+        "kind": kinds.get(name, "product"),
+        "homepage": None,
+        "license": None,
+        "recipe_sha256": "0" * 64,
+        "tool": None,
+    }
+    return GatewayFacts(**{**fields, **changes})
+
+
+def run(cell: str, block: int, facts: WindowFacts | None = None, **changes: Any) -> RunRecord:
+    """Accepted run of a cell, with the figures of `facts`."""
+    fields: dict[str, Any] = {
+        "cell": cell,
+        "block": block,
+        "attempt": block,
+        "fingerprint": "f",
+        "accepted": True,
+        "verdict": "valid",
+        "started_at": "2026-11-30T00:00:00Z",
+        "window_s": 30.0,
+        "load_before": QUIET,
+        "load_after": QUIET,
+    }
+    if facts is not None:
+        fields |= {
+            "load_report": facts.report,
+            "figures": run_figures(facts),
+            "counts": counts(facts.report.answered_count or 0),
+        }
+    return RunRecord(**{**fields, **changes})

@@ -1,0 +1,161 @@
+"""Text for the terminal: final text stays as it is, hostile text is harmless, progress is silent in a window."""
+
+from __future__ import annotations
+
+import io
+import threading
+from dataclasses import dataclass
+
+from tests.golden.campaigns import hostile, smoke, whole
+from weighbridge.matrix.cells import AnswerSpec, Cell, LaneKey, LoadSpec, PayloadSpec
+from weighbridge.publish.progress import ConsoleListener
+from weighbridge.publish.terminal import PlanFacts, campaign_text, load_report_text, plan_text
+from weighbridge.record.figures import Absent
+from weighbridge.record.load_report import LoadReport, Percentiles
+
+
+def test_numbers_keep_their_digits() -> None:
+    """2.50 stays 2.50: nothing parses and prints our text again."""
+    assert " 2.50 " in campaign_text(smoke())
+    assert "248" not in campaign_text(smoke())
+
+
+def test_the_table_of_a_loaded_machine_says_so() -> None:
+    """Every table heading carries the warning, and the remark tells what was seen."""
+    text = campaign_text(smoke())
+    assert text.count("Other work loaded the machine during accepted runs") == 2
+    assert "1.4 cores" in text
+    assert "no claims" in text
+
+
+def test_a_mock_is_labelled_in_every_row() -> None:
+    """No row of the reference without its label."""
+    for line in campaign_text(whole()).splitlines():
+        if line.startswith("reference"):
+            assert line.startswith("reference (mock, not a product) ")
+
+
+def test_lines_fit_an_ordinary_terminal() -> None:
+    """Table lines of ordinary names stay within 136 columns."""
+    widths = [len(line) for line in campaign_text(whole()).splitlines() if line.startswith(("reference", "direct"))]
+    assert max(widths) <= 136
+
+
+def test_hostile_text_does_not_reach_the_terminal() -> None:
+    """No escape character, no carriage return, no direction mark."""
+    text = campaign_text(hostile())
+    assert not set(text) & {"\x1b", "\r", "\u202e", "\x07"}
+
+
+def one_cell(name: str = "direct.none.work.plain.rate-50", not_supported: str | None = None) -> Cell:
+    """A planned cell."""
+    load = LoadSpec("rate", 50.0, None, 30.0, 1500, 32, 25, 60.0)
+    lane = LaneKey("direct", (), "none", "work")
+    return Cell(name, lane, "plain", PayloadSpec("1k", 256, 1024), AnswerSpec("20ms", 0.02, 16, 0.005), load, "oha",
+                not_supported)  # fmt: skip
+
+
+def test_a_plan_says_cells_order_time_and_space() -> None:
+    """Everything that `plan` promises stands in its text."""
+    cells = (one_cell(), one_cell("litellm.x", not_supported="no such chain"))
+    text = plan_text(PlanFacts(cells, [cells[:1]], 200.0, 3_000_000, 1, ["too few requests"]))
+    for words in ("direct.none.work.plain.rate-50", "1,500", "no such chain", "block 1", "plain rate-50", "2 cells",
+                  "1 window:", "3 min 20 s", "2.86 MiB", "warning: too few requests"):  # fmt: skip
+        assert words in text
+
+
+def report(**over) -> LoadReport:
+    """A load report."""
+    given = {
+        "tool": "oha", "tool_version": None, "corrected": "unknown", "verdict": "partial", "reason": "cut",
+        "wall_s": 30.1, "scheduled_count": None, "sent_count": 100, "answered_count": 99,
+        "answered_by_status": {"200": 98, "500": 1}, "failed_count": 1, "failed_by_class": {"timeout": 1, "reset": 0},
+        "censored_count": 0, "completed_rps": 3.29, "success_ratio": 0.98, "received_bytes": 2048,
+        "response_ms": Percentiles(p50=1.0, p95=2.0, p99=None, max=9.0, n=99),
+        "first_byte_ms": Absent(absent="not_given"),
+    } | over  # fmt: skip
+    return LoadReport(**given)
+
+
+def test_a_load_report_tells_unknown_from_nothing() -> None:
+    """What was not given is unknown, an absent percentile is a dash, zero stays zero."""
+    text = load_report_text(report(error_text={"\x1b[31mreset\nx": 2}, notes=("3 aborted at the deadline",)))
+    lines = {line[:36].strip(): line[36:].strip() for line in text.splitlines()}
+    assert lines["scheduled"] == "unknown"
+    assert lines["never resolved"] == "0"
+    assert lines["answered"] == "99 (200: 98, 500: 1)"
+    assert lines["failed"] == "1 (timeout: 1)"
+    assert lines["response time, ms"] == "p50 1.00, p95 2.00, p99 –, max 9.00, n 99"
+    assert lines["first byte, ms"] == "– (not given)"
+    assert lines["error"] == "reset x (2)"
+    assert lines["note"] == "3 aborted at the deadline"
+
+
+@dataclass(frozen=True)
+class Done:
+    """How far a campaign is."""
+
+    done_count: int = 1
+    total_count: int = 12
+    left_s: float = 200.0
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_without_a_terminal_progress_is_plain_lines() -> None:
+    """No escape sequence, one line a step, and counting steps are not told a hundred times."""
+    out = io.StringIO()
+    with ConsoleListener(out) as listener:
+        listener.started("2026-x", Done(0))
+        for number in range(1, 100):
+            listener.phase(f"building oha: {number} of 300")
+        listener.window_opened("a.b\x1b[2J", 1, 11.0, Done())
+        listener.window_closed("a.b", 1, "rejected: errors", Done(2))
+        listener.warning("w" * 400)
+        listener.ended("done")
+    lines = out.getvalue().splitlines()
+    assert "\x1b" not in out.getvalue()
+    assert [line for line in lines if line.startswith("building")] == ["building oha: 1 of 300"]
+    assert "[2/12] a.b, block 1: about 11 s; 3 min 20 s left" in lines
+    assert "[2/12] a.b, block 1: rejected: errors" in lines
+    assert f"warning: {'w' * 400}" in lines
+
+
+def shown(out: io.StringIO) -> int:
+    """How many live lines stand: the cursor is hidden while one does."""
+    return out.getvalue().count("\x1b[?25l") - out.getvalue().count("\x1b[?25h")
+
+
+def test_nothing_moves_inside_a_window() -> None:
+    """On a terminal the live line stands between windows and is gone while one is open; no thread refreshes it."""
+    out = Terminal()
+    before = threading.active_count()
+    with ConsoleListener(out) as listener:
+        listener.started("c", Done(0))
+        listener.phase("starting litellm")
+        assert shown(out) == 1
+        listener.window_opened("a.b", 1, 11.0, Done())
+        assert (shown(out), threading.active_count()) == (0, before)
+        listener.window_closed("a.b", 1, "accepted", Done(2))
+        listener.phase("stopping litellm")
+        listener.phase("starting direct")
+        assert (shown(out), threading.active_count()) == (1, before)
+    assert shown(out) == 0
+    assert "starting direct  2 of 12 windows done, 3 min 20 s left" in out.getvalue()
+
+
+def test_an_interrupt_leaves_the_terminal_as_it_was() -> None:
+    """The cursor comes back when the campaign is stopped while the live line moves."""
+    out = Terminal()
+    try:
+        with ConsoleListener(out) as listener:
+            listener.phase("starting litellm")
+            raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        pass
+    assert out.getvalue().count("\x1b[?25l") == out.getvalue().count("\x1b[?25h") == 1

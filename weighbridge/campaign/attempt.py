@@ -1,0 +1,168 @@
+"""One attempt at one cell: its window, judged, made into a record and committed. Called by the walk for each cell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from weighbridge.campaign.diary import utc_now
+from weighbridge.campaign.stage import Stage
+from weighbridge.campaign.window import Window, run_window
+from weighbridge.errors import LaneFailed
+from weighbridge.judge.acceptance import judge_run
+from weighbridge.judge.figures import run_figures
+from weighbridge.judge.inputs import DriverEnd, Failure, Judgement, ProviderHealth, RunInputs, WindowFacts
+from weighbridge.matrix.cells import Cell, LoadSpec
+from weighbridge.record.figures import Absent
+from weighbridge.record.run import Evidence, Resources, RunFigures, RunRecord
+from weighbridge.rig.lane import Lane
+from weighbridge.rig.signals import deferred
+
+# One more window with so many times the connections decides whose limit a missed rate is (METHOD section 2).
+_MORE_CONNECTIONS = 2
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """Which attempt it is: the cell, the block, its number over the campaign, and why the machine was not idle."""
+
+    cell: Cell
+    block: int
+    number: int
+    gate_text: str | None = None
+
+    @property
+    def seed_text(self) -> str:
+        """Name that no other attempt of the campaign has."""
+        return f"{self.cell.id} {self.block} {self.number}"
+
+
+def make_attempt(stage: Stage, lane: Lane, attempt: Attempt, evidence: tuple[Evidence, ...]) -> RunRecord:
+    """Run the window of one attempt and commit its record; a mock that fails becomes a record too."""
+    seed_text = f"{stage.request.loaded.matrix.seed} {attempt.seed_text}"
+    try:
+        window = run_window(stage, lane, attempt.cell, seed_text)
+    except LaneFailed as error:
+        return fail_attempt(stage, attempt, error, evidence, lane.kept_files())
+    inputs = _inputs(stage, attempt, window, evidence)
+    judgement = judge_run(inputs)
+    if "connections_unchecked" in judgement.flags:
+        inputs = replace(inputs, doubled_achieved_rps=_with_more_connections(stage, lane, attempt))
+        judgement = judge_run(inputs)
+    record = _record(stage, attempt, judgement, evidence).model_copy(update=_measured(window, inputs.figures))
+    _commit(stage, record, window)
+    return record
+
+
+def fail_attempt(
+    stage: Stage,
+    attempt: Attempt,
+    error: LaneFailed,
+    evidence: tuple[Evidence, ...] = (),
+    files: Mapping[str, bytes] | None = None,
+) -> RunRecord:
+    """Commit the record of an attempt whose window was never opened, with what the lane said."""
+    inputs = RunInputs(
+        load=attempt.cell.load,
+        mode=attempt.cell.mode,
+        is_floor=attempt.cell.is_floor,
+        failure=Failure(error.reason, str(error)),
+        evidence=evidence,
+        gate_text=attempt.gate_text,
+    )
+    record = _record(stage, attempt, judge_run(inputs), evidence)
+    kept = dict(files or {})
+    if error.log_tail:
+        kept["gateway-log-tail.txt"] = error.log_tail.encode()
+    with deferred():
+        stage.store.commit(record, kept, None)
+    return record
+
+
+def _inputs(stage: Stage, attempt: Attempt, window: Window, evidence: tuple[Evidence, ...]) -> RunInputs:
+    facts = _facts(window, attempt.cell.load)
+    figures = None if facts is None else run_figures(facts)
+    return RunInputs(
+        load=attempt.cell.load,
+        mode=attempt.cell.mode,
+        is_floor=attempt.cell.is_floor,
+        window=facts,
+        figures=figures,
+        counts=window.counts,
+        driver=DriverEnd(window.ended.exit_code, window.ended.killed, window.unreadable or ""),
+        gateway_died=window.death,
+        load_before=window.load_before,
+        load_after=window.load_after,
+        load_limit=stage.load_limit(),
+        provider=ProviderHealth(
+            lateness_p50_s=window.provider.get("lateness_p50_s"),
+            lateness_p99_s=window.provider.get("lateness_p99_s"),
+            cpu_cores=window.provider_cpu_cores,
+        ),
+        evidence=evidence,
+        undelivered_at_end_count=window.drained.undelivered_at_end_count,
+        gate_text=attempt.gate_text,
+    )
+
+
+def _facts(window: Window, load: LoadSpec) -> WindowFacts | None:
+    """What the driver left of a window, None when it left no report."""
+    if window.reading is None:
+        return None
+    ended = window.ended
+    return WindowFacts(load, window.reading.report, window.reading.samples, cut=ended.cut, process_s=ended.wall_s)
+
+
+def _with_more_connections(stage: Stage, lane: Lane, attempt: Attempt) -> float | None:
+    """Rate that one more window with twice the connections achieved, None when it left no report."""
+    load = replace(attempt.cell.load, connections=_MORE_CONNECTIONS * attempt.cell.load.connections)
+    cell = replace(attempt.cell, load=load)
+    stage.diary.write("more_connections", cell=attempt.cell.id, connections=load.connections)
+    try:
+        window = run_window(stage, lane, cell, f"{attempt.seed_text} twice the connections")
+    except LaneFailed:
+        return None
+    facts = _facts(window, load)
+    return None if facts is None else run_figures(facts).achieved_rps
+
+
+def _record(stage: Stage, attempt: Attempt, judgement: Judgement, evidence: tuple[Evidence, ...]) -> RunRecord:
+    recipe = stage.request.catalogue.get(attempt.cell.lane.gateway)
+    claims = recipe is not None and recipe.overhead_header is not None
+    return RunRecord(
+        cell=attempt.cell.id,
+        block=attempt.block,
+        attempt=attempt.number,
+        fingerprint=stage.fingerprint(attempt.cell),
+        accepted=judgement.accepted,
+        verdict=judgement.verdict,
+        reason=judgement.reason,
+        reason_text=judgement.reason_text,
+        flags=judgement.flags,
+        started_at=utc_now(),
+        window_s=0.0,
+        claimed_overhead_ms=Absent(absent="not_measured" if claims else "not_claimed"),
+        evidence=evidence,
+    )
+
+
+def _measured(window: Window, figures: RunFigures | None) -> dict[str, object]:
+    return {
+        "started_at": window.started_at,
+        "window_s": window.window_s,
+        "driver": window.driver,
+        "load_report": window.reading.report if window.reading else None,
+        "counts": window.counts,
+        "figures": figures,
+        "drain_s": window.drained.drain_s,
+        "undelivered_at_end_count": window.drained.undelivered_at_end_count,
+        "load_before": window.load_before,
+        "load_after": window.load_after,
+        "resources": Resources(mock_cpu_cores=window.provider_cpu_cores),
+    }
+
+
+def _commit(stage: Stage, record: RunRecord, window: Window) -> None:
+    samples = window.reading.samples if window.reading else None
+    with deferred():
+        stage.store.commit(record, window.files, samples)

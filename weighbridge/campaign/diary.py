@@ -1,0 +1,45 @@
+"""The diary of a campaign, `events.jsonl`: one line an event, appended and flushed as it happens; never rewritten."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+
+def utc_now() -> str:
+    """Now, UTC, ISO 8601 to the millisecond."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class Diary:
+    """Appends events; a full disk never stops the walk, it ends the diary."""
+
+    def __init__(self, path: Path, *, now: Callable[[], str] = utc_now) -> None:
+        self._file = path.open("a", encoding="utf-8")
+        self._now = now
+        self.is_full = False
+
+    def __enter__(self) -> Self:
+        """The diary itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def write(self, event: str, **facts: object) -> None:
+        """Append one event with its facts; values must be JSON."""
+        if self.is_full:
+            return
+        line = json.dumps({"at": self._now(), "event": event, **facts}, ensure_ascii=False)
+        try:
+            self._file.write(line + "\n")
+            self._file.flush()
+        except OSError:
+            self.is_full = True

@@ -1,0 +1,116 @@
+"""The record that opens a campaign: what is set out to do, on which machine, with which programs."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from weighbridge import METHOD_VERSION, __version__
+from weighbridge.campaign.diary import utc_now
+from weighbridge.campaign.request import CampaignRequest
+from weighbridge.errors import ToolMissing
+from weighbridge.matrix.cells import FLOOR, Cell
+from weighbridge.matrix.expand import floor_id
+from weighbridge.record.campaign import AnswerFacts, CampaignRecord, CellPlan, GatewayFacts, PayloadFacts
+from weighbridge.record.host import DiskFacts, ToolFacts
+from weighbridge.rig.host import read_git, read_host
+from weighbridge.rig.installing import sha256_of
+
+
+def open_record(
+    request: CampaignRequest,
+    order: Sequence[Sequence[Cell]],
+    disks: Sequence[DiskFacts],
+    environ: Mapping[str, str],
+) -> CampaignRecord:
+    """`campaign.json` of a campaign that is about to start."""
+    matrix = request.loaded.matrix
+    host = read_host(disks)
+    now = datetime.now(UTC)
+    return CampaignRecord(
+        campaign=f"{now:%Y%m%dT%H%M%SZ}-{host.machine_class}-{request.loaded.sha256[:8]}",
+        weighbridge_version=__version__,
+        method_version=METHOD_VERSION,
+        started_at=utc_now(),
+        title=matrix.title,
+        command=request.command,
+        grade=matrix.grade,
+        runs=request.runs,
+        seed=matrix.seed,
+        matrix_sha256=request.loaded.sha256,
+        subject=matrix.subject,
+        load_limit_per_cpu=matrix.accept.load_limit_per_cpu,
+        git=read_git(request.checkout, environ),
+        host=host,
+        tools=(request.tool.facts, *_python_tools()),
+        gateways=tuple(_gateway(request, name) for name in _gateway_ids(request)),
+        payloads={
+            name: PayloadFacts(system_bytes=p.system_bytes, user_bytes=p.user_bytes)
+            for name, p in matrix.payloads.items()
+        },
+        answers={
+            name: AnswerFacts(delay_s=a.delay_s, chunk_count=a.chunk_count, gap_s=a.gap_s)
+            for name, a in matrix.answers.items()
+        },
+        cells=tuple(plan_of(cell) for cell in request.cells),
+        order=tuple(tuple(cell.id for cell in block) for block in order),
+        warnings=request.warnings,
+    )
+
+
+def plan_of(cell: Cell) -> CellPlan:
+    """A cell in words that need no matrix to read."""
+    return CellPlan(
+        cell=cell.id,
+        gateway=cell.lane.gateway,
+        settings=dict(cell.lane.settings),
+        chain=cell.lane.chain,
+        disk=cell.lane.disk,
+        mode=cell.mode,
+        payload=cell.payload.name,
+        answer=cell.answer.name,
+        provider_time_s=cell.answer.provider_time_s(cell.mode),
+        load_kind=cell.load.kind,
+        rate_rps=cell.load.rate_rps,
+        clients=cell.load.clients,
+        duration_s=cell.load.duration_s,
+        request_count=cell.load.request_count,
+        connections=cell.load.connections,
+        driver=cell.driver,
+        floor=floor_id(cell),
+        not_supported=cell.not_supported,
+    )
+
+
+def _gateway_ids(request: CampaignRequest) -> tuple[str, ...]:
+    """The floor first, then the gateways in the order of the matrix."""
+    listed = [entry.id for entry in request.loaded.matrix.gateways]
+    used = {cell.lane.gateway for cell in request.cells}
+    return tuple(dict.fromkeys(name for name in (FLOOR, *listed) if name in used))
+
+
+def _gateway(request: CampaignRequest, name: str) -> GatewayFacts:
+    recipe = request.catalogue.get(name)
+    if recipe is None:
+        raise ToolMissing(f"the recipe of {name} has gone; run invoke check")
+    installed = request.gateways.get(name)
+    return GatewayFacts(
+        id=name,
+        name=recipe.name,
+        kind=recipe.kind,
+        label=recipe.label,
+        homepage=recipe.homepage,
+        license=recipe.license,
+        recipe_sha256=recipe.digest,
+        tool=installed.facts if installed else None,
+        unavailable=request.unavailable.get(name),
+    )
+
+
+def _python_tools() -> tuple[ToolFacts, ...]:
+    python = Path(sys.executable).resolve()
+    facts = ToolFacts(name="python", version=platform.python_version(), sha256=sha256_of(python), source="path")
+    return (facts,)

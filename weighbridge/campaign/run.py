@@ -1,0 +1,177 @@
+"""A whole campaign, from the lock on the results folder to the last word in it. Called by `bench`."""
+
+from __future__ import annotations
+
+import errno
+import secrets
+import shutil
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from weighbridge.campaign.diary import Diary, utc_now
+from weighbridge.campaign.listener import Listener
+from weighbridge.campaign.opening import open_record
+from weighbridge.campaign.request import CampaignRequest, Outcome
+from weighbridge.campaign.stage import Stage
+from weighbridge.campaign.walk import walk
+from weighbridge.errors import InputError, Interrupted, WeighbridgeError
+from weighbridge.judge.exitcode import exit_code
+from weighbridge.judge.summarise import summarise
+from weighbridge.matrix.cells import Cell
+from weighbridge.matrix.order import order_blocks
+from weighbridge.record.campaign import Finished
+from weighbridge.record.host import DiskFacts
+from weighbridge.record.store import CampaignStore, locked
+from weighbridge.record.summary import Summary
+from weighbridge.rig.disks import read_disk
+from weighbridge.rig.meter import Meter
+from weighbridge.rig.mocks import Keys, Ports, start_mocks
+from weighbridge.rig.ports import choose
+from weighbridge.rig.supervisor import Supervisor
+
+_PORT_COUNT = 6
+
+
+def run_campaign(request: CampaignRequest, listener: Listener, environ: Mapping[str, str]) -> Outcome:
+    """Walk the matrix and keep what was seen; whatever ends the walk, the folder tells how far it came.
+
+    Raises Interrupted after the campaign was closed properly. WeighbridgeErrors before the first window leave no
+    campaign behind.
+    """
+    with locked(request.results), Supervisor(request.home / "run", search_path=environ["PATH"]) as supervisor:
+        for sentence in supervisor.swept:
+            listener.warning(sentence)
+        ports = Ports(*choose(_PORT_COUNT, request.port_base))
+        disks = _disks(request, environ)
+        order = order_blocks(request.runnable, request.runs, request.loaded.matrix.seed)
+        record = open_record(request, order, disks, environ)
+        store = CampaignStore.create(request.results, record, request.loaded.text)
+        for gateway in record.gateways:
+            recipe = request.catalogue.get(gateway.id)
+            if recipe is not None:
+                store.keep_recipe(gateway.id, recipe.files)
+        with Diary(store.folder / "events.jsonl") as diary:
+            return _Campaign(request, store, supervisor, diary, listener).run(ports, order)
+
+
+def _disks(request: CampaignRequest, environ: Mapping[str, str]) -> tuple[DiskFacts, ...]:
+    """Facts of every disk; the folder of a disk without a path is made, one with a path must be there."""
+    found = []
+    for name, disk in request.loaded.matrix.disks.items():
+        folder = request.disk_folder(name)
+        if disk.path is None:
+            folder.mkdir(parents=True, exist_ok=True)
+        elif not folder.is_dir():
+            raise InputError(
+                f"{folder} is no folder",
+                place=request.loaded.place(("disks", name, "path")),
+                expected="expected an existing folder on the disk that is to be measured",
+            )
+        found.append(read_disk(name, folder, environ["PATH"]))
+    return tuple(found)
+
+
+class _Campaign:
+    """A campaign whose folder exists."""
+
+    def __init__(
+        self,
+        request: CampaignRequest,
+        store: CampaignStore,
+        supervisor: Supervisor,
+        diary: Diary,
+        listener: Listener,
+    ) -> None:
+        self._request = request
+        self._store = store
+        self._supervisor = supervisor
+        self._diary = diary
+        self._listener = listener
+
+    def run(self, ports: Ports, order: Sequence[Sequence[Cell]]) -> Outcome:
+        """Walk, then close the campaign, however the walk ended."""
+        self._diary.write("began", cells=len(self._request.cells), ports=list(vars(ports).values()))
+        try:
+            self._walk(ports, order)
+        except Interrupted as error:
+            self._close("interrupted", error.exit_code, f"stopped by signal {error.signal_number}")
+            raise
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                self._close("failed", 1, f"failed: {error}")
+                raise
+            return self._close("failed", 3, _no_room(self._store.folder, error))
+        except WeighbridgeError as error:
+            self._close("failed", error.exit_code, f"failed: {error}")
+            raise
+        return self._close("complete", None, "")
+
+    def _walk(self, ports: Ports, order: Sequence[Sequence[Cell]]) -> None:
+        scratch = self._request.home / "work" / self._store.folder.name
+        scratch.mkdir(parents=True)
+        try:
+            keys = Keys(
+                client=f"sk-{secrets.token_hex(24)}",
+                provider=f"sk-{secrets.token_hex(24)}",
+                machine=f"vdt_{secrets.token_hex(24)}",
+            )
+            self._listener.phase("starting the mock provider and the mock control plane")
+            mocks = start_mocks(self._supervisor, ports, keys, scratch)
+            walk(
+                Stage(
+                    request=self._request,
+                    store=self._store,
+                    supervisor=self._supervisor,
+                    mocks=mocks,
+                    meter=Meter(),
+                    ports=ports,
+                    keys=keys,
+                    scratch=scratch,
+                    diary=self._diary,
+                    listener=self._listener,
+                ),
+                order,
+            )
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+    def _close(self, status: str, code: int | None, text: str) -> Outcome:
+        """Write the summary and the last word; a full disk loses these two, never a committed run."""
+        self._store.free_reserve()
+        runs = self._store.runs()
+        record = self._store.record()
+        accepted = sum(run.accepted for run in runs)
+        summary = summarise(record, runs, None)
+        code = exit_code(summary) if code is None else code
+        finished = Finished.model_validate(
+            {
+                "status": status,
+                "exit_code": code,
+                "ended_at": utc_now(),
+                "accepted_count": accepted,
+                "rejected_count": len(runs) - accepted,
+                "text": text or f"{accepted} runs accepted, {len(runs) - accepted} rejected",
+            }
+        )
+        summary = summarise(record, runs, finished)
+        self._diary.write("ended", status=status, exit_code=code, text=finished.text)
+        with suppress(OSError):
+            self._store.write_document("summary.json", summary)
+            self._store.finish(finished)
+        self._listener.ended(finished.text)
+        return Outcome(self._store.folder, summary, code, finished.text)
+
+
+def rebuild_summary(store: CampaignStore) -> Summary:
+    """The summary made anew from the runs, and stored."""
+    summary = summarise(store.record(), store.runs(), store.finished())
+    store.write_document("summary.json", summary)
+    return summary
+
+
+def _no_room(folder: Path, error: OSError) -> str:
+    return (
+        f"no space left where {folder.parent.parent} lies ({error.strerror}): the runs committed so far are whole; "
+        "free some space and run the same command again"
+    )

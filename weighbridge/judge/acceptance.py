@@ -1,0 +1,204 @@
+"""Whether one attempt counts, and what it says: the mechanical rules of METHOD 5.
+
+Called by `campaign` after each attempt. No rule looks at an overhead: a run is judged by counts, by the schedule
+and by the state of the rig, and `RunInputs` holds nothing else. The first rule that applies decides: what is seen
+directly (a phase that failed, a death), then the rig's doing, then what may follow from that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from weighbridge.judge import rig_limits
+from weighbridge.judge.answers import answered, error_count
+from weighbridge.judge.checks import run_flags
+from weighbridge.judge.flags import ordered
+from weighbridge.judge.inputs import Judgement, RunInputs
+from weighbridge.judge.saturation import RateCheck, check_rate
+from weighbridge.judge.texts import failures_text, served_text
+from weighbridge.record.load_report import LoadReport
+from weighbridge.record.run import REASONS, Verdict
+
+# What a rejected run's reason says of the lane; every other reason of class `rig` says `rig_limited`.
+_VERDICT: Mapping[str, Verdict] = {
+    "errors": "errored",
+    "crashed": "errored",
+    "never_ready": "errored",
+    "provider_count": "errored",
+    "no_inband": "errored",
+    "incomplete": "incomplete",
+    "not_served": "not_served",
+}
+
+Finding = tuple[str, str] | None
+Rule = Callable[[RunInputs, RateCheck | None], Finding]
+
+
+def judge_run(inputs: RunInputs) -> Judgement:
+    """What one attempt is worth.
+
+    Rejected with a reason of `record.run.REASONS` and a sentence, or accepted as `valid` or as `saturated` (a
+    lane that did not keep the rate is a result, not a failure).
+    """
+    rate = _rate_check(inputs)
+    flags = ordered(_flags(inputs, rate))
+    for rule in _RULES:
+        found = rule(inputs, rate)
+        if found is not None:
+            reason, text = found
+            return Judgement(False, verdict_of(reason), reason, text, flags)
+    if rate is not None and rate.missed:
+        unchecked = ("connections_unchecked",) if rate.connections_limited is None else ()
+        return Judgement(True, "saturated", None, _served(inputs), ordered([*flags, *unchecked]))
+    return Judgement(True, "valid", None, None, flags)
+
+
+def verdict_of(reason: str) -> Verdict:
+    """Verdict that a rejected run with this reason code speaks for; KeyError for a code that does not exist."""
+    if REASONS[reason] == "rig":
+        return "rig_limited"
+    return _VERDICT[reason]
+
+
+def _rate_check(inputs: RunInputs) -> RateCheck | None:
+    if inputs.window is None or inputs.figures is None:
+        return None
+    return check_rate(inputs.window, inputs.figures.achieved_rps, inputs.doubled_achieved_rps)
+
+
+def _flags(inputs: RunInputs, rate: RateCheck | None) -> Iterator[str]:
+    yield from run_flags(inputs)
+    yield from rig_limits.flags(inputs, missed=rate is not None and rate.missed)
+    if rate is None:
+        return
+    if rate.low:
+        yield "rate_low"
+    if rate.connections_full:
+        yield "connections_full"
+    if rate.missed and inputs.window is not None and _timeouts(inputs.window.report):
+        yield "timeouts"
+
+
+def _phase(inputs: RunInputs, _rate: RateCheck | None) -> Finding:
+    return None if inputs.failure is None else (inputs.failure.reason, inputs.failure.text)
+
+
+def _served_mode(inputs: RunInputs, _rate: RateCheck | None) -> Finding:
+    for seen in inputs.evidence:
+        if seen.mode == inputs.mode and not seen.ok:
+            status = "no answer" if seen.status is None else f"status {seen.status}"
+            return (
+                "not_served",
+                f"the {seen.mode} preflight got {status}: {seen.problem or 'not the provider’s answer'}",
+            )
+    return None
+
+
+def _died(inputs: RunInputs, _rate: RateCheck | None) -> Finding:
+    return (
+        None
+        if inputs.gateway_died is None
+        else ("crashed", f"the gateway ended in the window: {inputs.gateway_died}")
+    )
+
+
+def _driver(inputs: RunInputs, _rate: RateCheck | None) -> Finding:
+    end = inputs.driver
+    if end is not None and end.killed and inputs.load.kind == "rate":
+        return "generator_failed", "the generator was interrupted, did not stop, and was killed"
+    if end is not None and end.killed:
+        return "incomplete", "the window did not end within its deadline; the generator was killed"
+    if end is not None and end.exit_code != 0:
+        how = f"signal {-end.exit_code}" if end.exit_code < 0 else f"exit status {end.exit_code}"
+        detail = f": {end.error_text}" if end.error_text else ""
+        return "generator_failed", f"the generator ended with {how}{detail}"
+    if inputs.window is None or inputs.figures is None or inputs.counts is None:
+        return "generator_failed", "the generator left no report of the window"
+    return None
+
+
+def _errors(inputs: RunInputs, rate: RateCheck | None) -> Finding:
+    if inputs.window is None:
+        return None
+    report = inputs.window.report
+    count = error_count(report)
+    # Waiting beyond the time-out is what a queue of a saturated lane looks like: flagged, not an error.
+    late = _timeouts(report) if rate is not None and rate.missed and not rate.stopped else 0
+    if count <= late:
+        return None
+    return "errors", failures_text(report, count)
+
+
+def _rate(inputs: RunInputs, rate: RateCheck | None) -> Finding:
+    if rate is None or not rate.missed:
+        return None
+    served = _served(inputs)
+    if rate.stopped:
+        return "incomplete", f"the lane stopped answering and the run was cut: {served}"
+    if rate.generator_missed:
+        return "rate_missed", f"the generator released requests too slowly: {served}"
+    if inputs.is_floor:
+        return "rate_missed", f"the direct lane, without a gateway, {served}"
+    if rate.connections_limited:
+        return "connection_limited", f"{inputs.load.connections} connections do not carry the rate: {served}"
+    return None
+
+
+def _complete(inputs: RunInputs, rate: RateCheck | None) -> Finding:
+    window = inputs.window
+    if window is None or (rate is not None and rate.missed and window.cut):
+        return None
+    report = window.report
+    if report.verdict != "ok":
+        return "incomplete", f"the load report is {report.verdict}: {report.reason or 'no reason given'}"
+    wanted, answers = window.load.window_count, report.answered_count or 0
+    resolved = answers + (report.failed_count or 0)
+    if resolved != wanted:
+        return "incomplete", f"{resolved} of {wanted} requests have an outcome"
+    if window.samples is None:
+        return "incomplete", "the generator left no samples"
+    rows = int(answered(window.samples).sum())
+    if rows != answers:
+        return "incomplete", f"{rows} samples for {answers} answers"
+    return None
+
+
+def _provider_count(inputs: RunInputs, rate: RateCheck | None) -> Finding:
+    counts = inputs.counts
+    if counts is None or (rate is not None and rate.missed):
+        return None
+    sent = counts.client_sent_count
+    if sent is None or sent == counts.provider_request_count:
+        return None
+    return "provider_count", f"the provider received {counts.provider_request_count} requests for {sent} sent"
+
+
+def _timeouts(report: LoadReport) -> int:
+    return (report.failed_by_class or {}).get("timeout", 0)
+
+
+def _served(inputs: RunInputs) -> str:
+    achieved = None if inputs.figures is None else inputs.figures.achieved_rps
+    return served_text(achieved, inputs.load.rate_rps)
+
+
+def _rig(inputs: RunInputs, _rate: RateCheck | None) -> Finding:
+    return rig_limits.breach(inputs)
+
+
+def _lag(inputs: RunInputs, rate: RateCheck | None) -> Finding:
+    return rig_limits.gross_lag(inputs, missed=rate is not None and rate.missed)
+
+
+_RULES: tuple[Rule, ...] = (
+    _phase,
+    _served_mode,
+    _died,
+    _rig,
+    _driver,
+    _errors,
+    _rate,
+    _complete,
+    _provider_count,
+    _lag,
+)

@@ -1,0 +1,65 @@
+"""Which answers count: good, whole, left out by rule; and counts of errors and successes.
+
+Called by `figures`, `checks` and `acceptance`. Knows no time and no rate.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from weighbridge.record.load_report import LoadReport
+from weighbridge.record.samples import OUTCOMES, SampleTable
+
+Mask = npt.NDArray[np.bool_]
+
+ANSWERED = OUTCOMES.index("answered")
+# A 2xx answer shorter than this share of the usual one is not whole, whatever its status says.
+WHOLE_SHARE = 0.5
+
+
+def answered(samples: SampleTable) -> Mask:
+    """Rows that got an HTTP answer of any status."""
+    mask: Mask = samples.outcome == ANSWERED
+    return mask
+
+
+def good_answers(samples: SampleTable) -> Mask:
+    """Rows that were answered with a 2xx (or a status that the driver does not tell)."""
+    status = samples.status
+    successful: Mask = (status == 0) | ((status >= 200) & (status < 300))
+    return answered(samples) & successful
+
+
+def whole_answers(samples: SampleTable, share: float = WHOLE_SHARE) -> Mask:
+    """Good rows whose body has at least `share` of the median size; a body of unknown size counts as whole."""
+    good = good_answers(samples)
+    sizes = samples.received_bytes
+    known = good & (sizes >= 0)
+    if not known.any():
+        return good
+    enough = sizes >= share * float(np.median(sizes[known]))
+    return good & (enough | (sizes < 0))
+
+
+def trimmed(samples: SampleTable, connections: int) -> SampleTable:
+    """The table without the first `connections` sent requests; rows that were never sent stay."""
+    begun = np.flatnonzero(np.isfinite(samples.sent_s))
+    order = begun[np.argsort(samples.sent_s[begun], kind="stable")]
+    keep = np.ones(len(samples), dtype=np.bool_)
+    keep[order[:connections]] = False
+    return samples.where(keep)
+
+
+def error_count(report: LoadReport) -> int:
+    """Answers that are no 2xx, and failures; a count that the report does not know adds nothing."""
+    by_status = report.answered_by_status or {}
+    bad = sum(count for status, count in by_status.items() if not status.startswith("2"))
+    return bad + (report.failed_count or 0)
+
+
+def success_count(report: LoadReport) -> int | None:
+    """Answers with a 2xx; None when the report has no statuses."""
+    if report.answered_by_status is None:
+        return None
+    return sum(count for status, count in report.answered_by_status.items() if status.startswith("2"))

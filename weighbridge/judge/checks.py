@@ -1,0 +1,138 @@
+"""Arithmetic checks: a failed one is a flag that is printed, never hidden, and never changes a verdict.
+
+Called by `acceptance` for a run and by `cell` and `summarise` for a cell.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+
+from weighbridge.judge.answers import good_answers, whole_answers
+from weighbridge.judge.inputs import RunInputs
+from weighbridge.record.figures import Timing, TimingOrAbsent
+from weighbridge.record.load_report import LoadReport
+from weighbridge.record.run import Counts, Resources, RunFigures
+from weighbridge.record.samples import SampleTable
+
+LITTLE_TOLERANCE = 0.05
+EVEN_SHARE = 0.9
+BACKLOG_SHARE = 0.05
+BACKLOG_MIN_COUNT = 10
+FLOOR_FACTOR = 2.0
+REPEAT_SIGMAS = 4.0
+# Falls below a nanosecond are rounding of floating point, not of a lane.
+DUST_MS = 1e-6
+
+
+def run_flags(inputs: RunInputs) -> Iterator[str]:
+    """Flags of the checks that one attempt fails, and of what its answers and counts show."""
+    if inputs.counts is not None and not counts_add_up(inputs.counts):
+        yield "counts_differ"
+    if inputs.counts is not None and prompts_repeated(inputs.counts):
+        yield "prompts_repeated"
+    if inputs.window is not None:
+        if not report_adds_up(inputs.window.report):
+            yield "counts_differ"
+        if inputs.window.samples is not None and answers_uneven(inputs.window.samples):
+            yield "uneven_answers"
+    if inputs.figures is not None:
+        yield from _figure_flags(inputs.figures, inputs.load.clients)
+        if backlog_growing(inputs.undelivered_at_end_count, inputs.figures):
+            yield "backlog_growing"
+    if any(seen.mode == inputs.mode and seen.stamp_survives is False for seen in inputs.evidence):
+        yield "no_inband"
+
+
+def counts_add_up(counts: Counts) -> bool:
+    """Whether successes ≤ answers ≤ sent at the client and distinct ≤ received at the provider."""
+    chain = (counts.client_success_count, counts.client_answered_count, counts.client_sent_count)
+    known = [count for count in chain if count is not None]
+    return known == sorted(known) and counts.provider_distinct_count <= counts.provider_request_count
+
+
+def report_adds_up(report: LoadReport) -> bool:
+    """Whether statuses sum to the answers, classes to the failures, and both to no more than was scheduled."""
+    parts = (
+        (report.answered_by_status, report.answered_count),
+        (report.failed_by_class, report.failed_count),
+    )
+    for by_kind, total in parts:
+        if by_kind is not None and total is not None and sum(by_kind.values()) != total:
+            return False
+    if report.scheduled_count is None or report.answered_count is None:
+        return True
+    return report.answered_count + (report.failed_count or 0) <= report.scheduled_count
+
+
+def prompts_repeated(counts: Counts) -> bool:
+    """Whether more prompts repeated than drawing with replacement explains (four standard deviations)."""
+    received, expected = counts.provider_request_count, counts.expected_repeat_ratio
+    if not received:
+        return False
+    spread = math.sqrt(max(expected, 1 / received) / received)
+    return counts.repeat_share_ratio > expected + REPEAT_SIGMAS * spread
+
+
+def answers_uneven(samples: SampleTable) -> bool:
+    """Whether a good answer has less than 90 % of the median size: the mock sends equal answers."""
+    return bool(np.count_nonzero(whole_answers(samples, EVEN_SHARE)) < np.count_nonzero(good_answers(samples)))
+
+
+def backlog_growing(undelivered_count: int | None, figures: RunFigures) -> bool:
+    """Whether more events were undelivered at the window's end than 5 % of its requests (and than 10)."""
+    requests = figures.request_count + figures.trimmed_count
+    return (undelivered_count or 0) > max(BACKLOG_MIN_COUNT, BACKLOG_SHARE * requests)
+
+
+def monotone(one: TimingOrAbsent, *, full_only: bool = False) -> bool:
+    """Whether p50 ≤ p95 ≤ p99, among those that exist (`full_only`: that have samples enough)."""
+    if not isinstance(one, Timing):
+        return True
+    named = {"p50": one.p50, "p95": one.p95, "p99": one.p99}
+    known = [v for name, v in named.items() if v is not None and not (full_only and name in one.few_samples)]
+    return all(higher - lower >= -DUST_MS for lower, higher in pairwise(known))
+
+
+def littles_rps(service_ms: TimingOrAbsent, clients: int | None) -> float | None:
+    """N ÷ mean service time in requests per second for N > 1 clients (Little's law); else None."""
+    if clients is None or clients < 2 or not isinstance(service_ms, Timing) or not service_ms.mean:
+        return None
+    return clients / (service_ms.mean / 1000)
+
+
+def littles_law_holds(figures: RunFigures, clients: int | None) -> bool:
+    """Whether N ÷ mean and the achieved rate agree within 5 %; true where one of them does not exist."""
+    expected = littles_rps(figures.service_ms, clients)
+    if expected is None or figures.achieved_rps is None:
+        return True
+    return abs(expected / figures.achieved_rps - 1) <= LITTLE_TOLERANCE if figures.achieved_rps else False
+
+
+def memory_in_order(resources: Resources) -> bool:
+    """Whether idle memory is at most the peak; true where one is not known."""
+    idle, peak = resources.rss_idle_bytes, resources.rss_peak_bytes
+    return idle is None or peak is None or idle <= peak
+
+
+def floor_slow(under_load: TimingOrAbsent, serial: TimingOrAbsent) -> bool:
+    """Whether the direct lane's median service time is more than twice that with one client."""
+    if not isinstance(under_load, Timing) or not isinstance(serial, Timing):
+        return False
+    if under_load.p50 is None or serial.p50 is None:
+        return False
+    return under_load.p50 > FLOOR_FACTOR * serial.p50
+
+
+def _figure_flags(figures: RunFigures, clients: int | None) -> Iterator[str]:
+    shown = (figures.response_ms, figures.service_ms, figures.ttfb_ms)
+    if any(isinstance(one, Timing) and one.few_samples for one in shown):
+        yield "few_samples"
+    lags = (figures.dispatch_lag_ms, figures.release_lateness_ms)
+    if not all(monotone(one) for one in (*shown, *lags)):
+        yield "not_monotone"
+    if not littles_law_holds(figures, clients):
+        yield "littles_law"

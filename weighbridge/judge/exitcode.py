@@ -1,0 +1,12 @@
+"""The exit code of a finished campaign. Called by the front door; decides nothing else."""
+
+from __future__ import annotations
+
+from weighbridge.record.summary import Summary
+
+PUBLISHABLE = frozenset({"valid", "saturated", "not_supported", "unavailable"})
+
+
+def exit_code(summary: Summary) -> int:
+    """0 when every selected cell has an outcome to publish, 3 when some cell has none."""
+    return 0 if all(cell.verdict in PUBLISHABLE for cell in summary.cells) else 3

@@ -1,0 +1,178 @@
+"""Figures of one run from what its driver left.
+
+Called by `campaign` after each window. Judges nothing: a bad run has figures too, for the recomputed headline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from weighbridge.judge.answers import answered, error_count, good_answers, success_count, trimmed, whole_answers
+from weighbridge.judge.inflight import in_flight_max
+from weighbridge.judge.inputs import WindowFacts
+from weighbridge.judge.timing import SHARES, few_samples, timing_or_absent
+from weighbridge.quantiles import beyond
+from weighbridge.record.figures import Absent, Timing, TimingOrAbsent
+from weighbridge.record.load_report import PercentilesOrAbsent
+from weighbridge.record.run import RunFigures
+from weighbridge.record.samples import SampleTable
+
+NO_SAMPLES = "no samples: the driver did not keep them"
+ALL_LEFT_OUT = "no request is left besides those that opened a connection"
+CUT = "cut: requests without an answer have no time"
+NOT_TOLD = "the driver does not tell it"
+
+
+@dataclass(frozen=True)
+class Throughput:
+    """Achieved rate and goodput in requests per second, and what they were taken from."""
+
+    achieved_rps: float | None
+    goodput_rps: float | None
+    source: Literal["samples", "totals"]
+
+
+def run_figures(window: WindowFacts) -> RunFigures:
+    """Figures of one window.
+
+    The first C requests by sent start are left out of every timing (C = connections, at most the rows): each
+    of them opened a connection. Response time counts from the intended start, for clients it is the service
+    time. A cut rate window has no response time, for those who waited longest are missing. A request that
+    got no 2xx has no timing: it is an error.
+    """
+    rate = throughput(window)
+    timings = _timings(window)
+    samples = window.samples
+    return RunFigures(
+        offered_rps=window.load.rate_rps,
+        achieved_rps=rate.achieved_rps,
+        achieved_from=rate.source,
+        goodput_rps=rate.goodput_rps,
+        trimmed_count=_trimmed_count(window),
+        request_count=_behind(timings["service_ms"], timings["response_ms"]),
+        error_count=error_count(window.report),
+        in_flight_max_count=None if samples is None else _in_flight_max(samples, window.load.connections),
+        rate_error_ratio=None if samples is None else send_rate_error(samples, window.load.rate_rps),
+        **timings,
+    )
+
+
+def throughput(window: WindowFacts) -> Throughput:
+    """Achieved rate and goodput: (answered − 1) ÷ (last end − first end) over all answers.
+
+    From the totals, answered ÷ wall, where we cut the run or have no samples. With C clients the first C answers
+    often end together, and the plain formula would count them without their time (C ÷ N too much): there the
+    window begins with the C-th end, (answered − C) ÷ (last end − C-th end).
+    """
+    samples = window.samples
+    if samples is None or (window.cut and window.wall_s):
+        return _from_totals(window)
+    ends = np.sort(samples.end_s[answered(samples) & np.isfinite(samples.end_s)])
+    first = (window.load.clients or 1) if window.load.kind == "clients" else 1
+    if len(ends) <= first:
+        return _from_totals(window)
+    span_s = float(ends[-1] - ends[first - 1])
+    if span_s <= 0:
+        return _from_totals(window)
+    achieved = (len(ends) - first) / span_s
+    whole = int(np.count_nonzero(whole_answers(samples)))
+    return Throughput(achieved, achieved * whole / len(ends), "samples")
+
+
+def send_rate_error(samples: SampleTable, rate_rps: float | None) -> float | None:
+    """Achieved send rate ÷ offered − 1, by the slots of the first and the last request that were sent.
+
+    Slots instead of row numbers, so that arrivals that failed in between do not count as a slower generator.
+    """
+    if rate_rps is None:
+        return None
+    known = np.isfinite(samples.sent_s) & np.isfinite(samples.intended_s)
+    if np.count_nonzero(known) < 2:
+        return None
+    sent, intended = samples.sent_s[known], samples.intended_s[known]
+    first, last = int(np.argmin(intended)), int(np.argmax(intended))
+    span_s = float(sent[last] - sent[first])
+    planned_s = float(intended[last] - intended[first])
+    return planned_s / span_s - 1 if span_s > 0 else None
+
+
+def _in_flight_max(samples: SampleTable, connections: int) -> int | None:
+    found = in_flight_max(samples)
+    # Ends that were rebuilt from the schedule (oha's CSV alone) lie a pacer's lateness off and may overlap.
+    rebuilt = np.isfinite(samples.intended_s).any() and not np.isfinite(samples.released_s).any()
+    return min(found, connections) if found is not None and rebuilt else found
+
+
+def _timings(window: WindowFacts) -> Mapping[str, TimingOrAbsent]:
+    if window.samples is None:
+        return _timings_of_report(window)
+    kept = trimmed(window.samples, window.load.connections)
+    if not len(kept):
+        nothing = Absent(absent=ALL_LEFT_OUT)
+        names = ("response_ms", "service_ms", "ttfb_ms", "dispatch_lag_ms", "release_lateness_ms")
+        return dict.fromkeys(names, nothing)
+    rows = kept.where(good_answers(kept))
+    service = timing_or_absent(rows.end_s - rows.sent_s, NOT_TOLD)
+    is_rate = window.load.kind == "rate"
+    lateness = np.maximum(kept.released_s - kept.intended_s, 0.0)
+    lag = np.maximum(kept.sent_s - kept.released_s, 0.0)
+    return {
+        "response_ms": _response(window, rows) if is_rate else service,
+        "service_ms": service,
+        "ttfb_ms": timing_or_absent(rows.first_byte_s - rows.sent_s, NOT_TOLD),
+        "dispatch_lag_ms": timing_or_absent(lag, NOT_TOLD) if is_rate else Absent(absent="no schedule"),
+        "release_lateness_ms": timing_or_absent(lateness, NOT_TOLD) if is_rate else Absent(absent="no schedule"),
+    }
+
+
+def _response(window: WindowFacts, rows: SampleTable) -> TimingOrAbsent:
+    if window.cut:
+        return Absent(absent=CUT)
+    return timing_or_absent(rows.end_s - rows.intended_s, NOT_TOLD)
+
+
+def _timings_of_report(window: WindowFacts) -> Mapping[str, TimingOrAbsent]:
+    none = Absent(absent=NO_SAMPLES)
+    measured = none if window.cut else _timing_of(window.report.response_ms)
+    is_rate = window.load.kind == "rate"
+    from_start = is_rate and window.report.corrected == "yes"
+    return {
+        "response_ms": measured if from_start or not is_rate else none,
+        "service_ms": none if from_start else measured,
+        "ttfb_ms": _timing_of(window.report.first_byte_ms),
+        "dispatch_lag_ms": none,
+        "release_lateness_ms": none,
+    }
+
+
+def _timing_of(given: PercentilesOrAbsent) -> TimingOrAbsent:
+    if isinstance(given, Absent):
+        return given
+    if not given.n:
+        return Absent(absent=NO_SAMPLES)
+    count = given.n
+    values = {name: getattr(given, name) if beyond(count, share) else None for name, share in SHARES.items()}
+    few = {name: text for name, text in few_samples(count).items() if values[name] is not None}
+    return Timing(**values, mean=None, n=count, few_samples=few)
+
+
+def _from_totals(window: WindowFacts) -> Throughput:
+    report, wall_s = window.report, window.wall_s
+    if not wall_s or report.answered_count is None:
+        return Throughput(None, None, "totals")
+    good = success_count(report)
+    return Throughput(report.answered_count / wall_s, None if good is None else good / wall_s, "totals")
+
+
+def _trimmed_count(window: WindowFacts) -> int:
+    if window.samples is None:
+        return 0
+    return min(window.load.connections, int(np.count_nonzero(np.isfinite(window.samples.sent_s))))
+
+
+def _behind(*timings: TimingOrAbsent) -> int:
+    return max((one.n for one in timings if isinstance(one, Timing)), default=0)

@@ -1,0 +1,103 @@
+"""What judgement is made from, as plain values: the walk fills these in, the rules read them.
+
+Called by `campaign` (which builds them) and by the other modules of this room. Holds no rule of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from weighbridge.matrix.cells import LoadSpec, Mode
+from weighbridge.record.host import LoadReading
+from weighbridge.record.load_report import LoadReport
+from weighbridge.record.run import Counts, Evidence, RunFigures, Verdict
+from weighbridge.record.samples import SampleTable
+
+
+@dataclass(frozen=True)
+class WindowFacts:
+    """What a driver left of one window: its load report, its samples where it kept them, whether we cut it.
+
+    `process_s` is how long the driver's process ran: the wall clock of a report that has none (oha's CSV).
+    """
+
+    load: LoadSpec
+    report: LoadReport
+    samples: SampleTable | None
+    cut: bool = False
+    process_s: float | None = None
+
+    @property
+    def wall_s(self) -> float | None:
+        """Wall clock of the window in seconds, by the tool's own account where it gives one."""
+        return self.process_s if self.report.wall_s is None else self.report.wall_s
+
+
+@dataclass(frozen=True)
+class DriverEnd:
+    """How the load generator ended: `exit_code` is negative for a death by signal, `killed` by our deadline."""
+
+    exit_code: int
+    killed: bool = False
+    error_text: str = ""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A phase that did not succeed: `reason` is a code of `record.run.REASONS`, `text` one sentence."""
+
+    reason: str
+    text: str
+
+
+@dataclass(frozen=True)
+class ProviderHealth:
+    """How the mock provider did: answers later than due, in seconds, and CPU in the window, in cores."""
+
+    lateness_p50_s: float | None = None
+    lateness_p99_s: float | None = None
+    cpu_cores: float | None = None
+
+
+@dataclass(frozen=True)
+class RunInputs:
+    """All that one attempt is judged by; no field holds an overhead, so no rule can look at one.
+
+    `load_limit` is the highest one-minute load allowed at both ends (None: off); `gateway_died` says how the
+    gateway ended when it did so in the window; `doubled_achieved_rps` is what one more window with twice the
+    connections achieved, where there was one; `gate_text` says why the machine was not idle before the block.
+    """
+
+    load: LoadSpec
+    mode: Mode
+    is_floor: bool
+    window: WindowFacts | None = None
+    figures: RunFigures | None = None
+    counts: Counts | None = None
+    driver: DriverEnd | None = None
+    failure: Failure | None = None
+    gateway_died: str | None = None
+    load_before: LoadReading | None = None
+    load_after: LoadReading | None = None
+    load_limit: float | None = None
+    provider: ProviderHealth = ProviderHealth()
+    evidence: tuple[Evidence, ...] = ()
+    doubled_achieved_rps: float | None = None
+    undelivered_at_end_count: int | None = None
+    gate_text: str | None = None
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What one attempt is worth. A saturated run is accepted: its reason is None and its text says the rate."""
+
+    accepted: bool
+    verdict: Verdict
+    reason: str | None
+    reason_text: str | None
+    flags: tuple[str, ...]
+
+    @property
+    def worth_retrying(self) -> bool:
+        """Whether another attempt could end differently; a mode that the lane does not serve stays unserved."""
+        return not self.accepted and self.reason != "not_served"

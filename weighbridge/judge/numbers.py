@@ -1,0 +1,94 @@
+"""Numbers of a cell that are no times: rates, counts, drain, cost per request.
+
+Called by `cell`. A number that no accepted run has is absent with a reason, never zero.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from weighbridge.record.figures import Absent, Figure, FigureOrAbsent
+from weighbridge.record.run import RunRecord, Verdict
+
+RunValue = Callable[[RunRecord], float | None]
+
+
+def of_runs(runs: Sequence[RunRecord], accepted: Sequence[RunRecord], verdict: Verdict) -> dict[str, Any]:
+    """Fields of `CellSummary` by name: medians over the accepted runs; errors over all attempts."""
+    nothing = verdict if not accepted else None
+    figures = [run.figures for run in accepted if run.figures is not None]
+    return {
+        "achieved_rps": _figure(accepted, _achieved, nothing or "totals_missing"),
+        "goodput_rps": _figure(accepted, _goodput, nothing or "totals_missing"),
+        "request_count": sum(one.request_count for one in figures),
+        "error_count": sum(run.figures.error_count for run in runs if run.figures is not None),
+        "in_flight_max_count": _largest(one.in_flight_max_count for one in figures),
+        "drain_s": _figure(accepted, lambda run: run.drain_s, nothing or "no_events"),
+        "undelivered_at_end_count": _largest(run.undelivered_at_end_count for run in accepted),
+        "rate_error_ratio": _worst(one.rate_error_ratio for one in figures),
+        "cpu_ms_per_request": _cost(accepted, _cpu_ms, "cpu_s", nothing),
+        "rss_peak_bytes": _cost(accepted, lambda run: run.resources.rss_peak_bytes, "rss_peak_bytes", nothing),
+        "flushes_per_request": _cost(accepted, _flushes, "flush_count", nothing),
+        "control_plane_calls_per_request": _figure(accepted, _control_calls, nothing or "no_control_plane"),
+        "upstream_calls_per_request": _figure(accepted, _upstream_calls, nothing or "not_counted"),
+    }
+
+
+def _figure(accepted: Sequence[RunRecord], value_of: RunValue, absent: str) -> FigureOrAbsent:
+    known = [value for value in map(value_of, accepted) if value is not None]
+    if not known:
+        return Absent(absent=absent)
+    return Figure(value=statistics.median(known), low=min(known), high=max(known))
+
+
+def _cost(accepted: Sequence[RunRecord], value_of: RunValue, key: str, nothing: str | None) -> FigureOrAbsent:
+    told = [run.resources.absent[key] for run in accepted if key in run.resources.absent]
+    return _figure(accepted, value_of, nothing or (told[0] if told else "not_measured"))
+
+
+def _achieved(run: RunRecord) -> float | None:
+    return None if run.figures is None else run.figures.achieved_rps
+
+
+def _goodput(run: RunRecord) -> float | None:
+    return None if run.figures is None else run.figures.goodput_rps
+
+
+def _per_request(run: RunRecord, value: float | None) -> float | None:
+    """Value ÷ requests that the client started (of a run without that count: that reached the provider)."""
+    if run.counts is None or value is None:
+        return None
+    sent = run.counts.client_sent_count
+    requests = run.counts.provider_request_count if sent is None else sent
+    return value / requests if requests else None
+
+
+def _cpu_ms(run: RunRecord) -> float | None:
+    return None if run.resources.cpu_s is None else _per_request(run, run.resources.cpu_s * 1000)
+
+
+def _flushes(run: RunRecord) -> float | None:
+    return _per_request(run, run.resources.flush_count)
+
+
+def _control_calls(run: RunRecord) -> float | None:
+    # An empty mapping means that the lane has no control plane; one full of zeros that it was never called.
+    if run.counts is None or not run.counts.control_plane_calls:
+        return None
+    return _per_request(run, sum(run.counts.control_plane_calls.values()))
+
+
+def _upstream_calls(run: RunRecord) -> float | None:
+    if run.counts is None or run.counts.client_sent_count is None:
+        return None
+    return _per_request(run, run.counts.provider_request_count)
+
+
+def _largest(values: Iterable[int | None]) -> int | None:
+    return max((value for value in values if value is not None), default=None)
+
+
+def _worst(values: Iterable[float | None]) -> float | None:
+    return max((value for value in values if value is not None), key=abs, default=None)

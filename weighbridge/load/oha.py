@@ -1,0 +1,114 @@
+"""The oha driver: which command drives a window, and what its outputs say.
+
+Held by `drivers`. It starts nothing. oha ≥ 1.14 is meant: earlier ones invert the correction or lack options.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from weighbridge.command import Command
+from weighbridge.errors import InputError
+from weighbridge.load.driver import Capabilities, LoadOutputs, LoadPlan, Reading
+from weighbridge.load.read import read_report
+
+MINIMUM_VERSION = (1, 14, 0)
+
+# A lane that needs more than this times its window does not keep the rate: the run is cut and says so.
+_CUT_AT_WINDOWS = 2
+# A closed loop ends by itself; this many times the expected time is patience, not a measurement.
+_PATIENCE = 10
+# Time that an interrupted oha has to write report and samples before its group is killed.
+_WRITING_S = 15.0
+
+
+class Oha:
+    """Drives `rate` and `clients`; prompts are drawn with replacement, so they are not unique."""
+
+    name = "oha"
+    capabilities = Capabilities(
+        loads=frozenset({"rate", "clients"}),
+        first_byte=frozenset({"stream"}),
+        unique_prompts=False,
+        gaps=False,
+    )
+
+    def command(self, plan: LoadPlan) -> Command:
+        """Program and arguments of one window: always a fixed number of requests, so that none is lost.
+
+        Streams write CSV for their first bytes, plain windows JSON for their error texts; both a SQLite file.
+        """
+        cut_after_s = _cut_after_s(plan)
+        return Command(
+            argv=(
+                str(plan.program),
+                "--no-tui",
+                *_outputs(plan),
+                *("--db-url", "samples.db", "-r", "0", "--disable-compression"),
+                *("-n", str(plan.load.window_count), *_rate(plan), "-c", str(plan.load.connections)),
+                *("-t", f"{round(plan.load.timeout_s * 1000)}ms", "-m", "POST", "-T", "application/json"),
+                *(word for name, value in plan.headers for word in ("-H", f"{name}: {value}")),
+                *("-Z", str(plan.bodies), plan.url),
+            ),
+            cwd=plan.out_dir,
+            cut_after_s=cut_after_s,
+            deadline_s=cut_after_s + _WRITING_S,
+            secrets=plan.secrets,
+        )
+
+    def outputs(self, plan: LoadPlan, exit_code: int, stderr: bytes) -> LoadOutputs:
+        """Files of that window; an interrupt in a rate window leaves no samples file."""
+        report, samples = plan.out_dir / _report_name(plan), plan.out_dir / "samples.db"
+        return LoadOutputs(
+            report=_present(report),
+            samples=_present(samples),
+            argv=self.command(plan).argv,
+            tool_version=None,
+            exit_code=exit_code,
+            stderr=stderr,
+        )
+
+    def read(self, outputs: LoadOutputs) -> Reading:
+        """Load report of those files; InputError with oha's own words when it left no report."""
+        if outputs.report is None:
+            raise InputError(f"oha left no report ({_said(outputs)})")
+        reading = read_report(
+            outputs.report, argv=outputs.argv, samples=outputs.samples, tool_version=outputs.tool_version
+        )
+        if reading.report.tool != self.name:
+            raise InputError(f"{outputs.report} is a report of {reading.report.tool}, not of oha")
+        if not outputs.exit_code:
+            return reading
+        # The document is judged, not the status: oha ends with 1 when only its samples file failed.
+        notes = (*reading.report.notes, f"oha said: {_said(outputs)}")
+        return replace(reading, report=reading.report.model_copy(update={"notes": notes}))
+
+
+def _outputs(plan: LoadPlan) -> tuple[str, ...]:
+    form = ("--output-format", "csv" if plan.mode == "stream" else "json", "-o", _report_name(plan))
+    return form if plan.mode == "stream" else (*form, "--stats-success-breakdown")
+
+
+def _report_name(plan: LoadPlan) -> str:
+    return "report.csv" if plan.mode == "stream" else "report.json"
+
+
+def _rate(plan: LoadPlan) -> tuple[str, ...]:
+    return ("-q", f"{plan.load.rate_rps:.12g}", "--latency-correction") if plan.load.rate_rps is not None else ()
+
+
+def _cut_after_s(plan: LoadPlan) -> float:
+    if plan.load.rate_rps is not None:
+        return _CUT_AT_WINDOWS * max(plan.expected_s, plan.load.window_count / plan.load.rate_rps)
+    return _PATIENCE * plan.expected_s + plan.load.timeout_s
+
+
+def _present(file: Path) -> Path | None:
+    return file if file.is_file() else None
+
+
+def _said(outputs: LoadOutputs) -> str:
+    lines = [line.strip() for line in outputs.stderr.decode("utf-8", "replace").splitlines() if line.strip()]
+    errors = [line for line in lines if line.lower().startswith("error")]
+    return f"exit status {outputs.exit_code}" + (f", {(errors or lines)[0]}" if lines else "")

@@ -1,0 +1,56 @@
+"""How long a campaign will take and how much it will keep, before anything is started.
+
+Called by `plan` and for the time left. Pure. The times are those of lanes that keep up; retries, installation and
+lanes that saturate come on top.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from weighbridge.matrix.cells import FLOOR, Cell
+
+# Quiet seconds that the idle gate waits for before each block (METHOD section 5).
+GATE_S = 5.0
+# Start, readiness that holds for two seconds, preflight and stop; Python gateways take longer than the floor.
+LANE_S = 12.0
+FLOOR_LANE_S = 2.0
+# Start and end of the driver, event drain, counters and writing of one window.
+WINDOW_S = 3.0
+# What a gateway is supposed to add to a request of a closed loop.
+ADDED_S = 0.005
+# What is kept of one request (a row of the driver and a compressed sample) and of one window besides.
+REQUEST_BYTES = 180
+WINDOW_BYTES = 120_000
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Time, size and number of windows of a campaign."""
+
+    seconds: float
+    bytes: int
+    window_count: int
+
+
+def estimate(cells: Sequence[Cell], runs: int) -> Estimate:
+    """What `runs` blocks of the supported cells take; cells that no recipe claims take nothing."""
+    supported = [cell for cell in cells if cell.not_supported is None]
+    if not supported:
+        return Estimate(0.0, 0, 0)
+    lanes = {cell.lane for cell in supported}
+    block_s = GATE_S + sum(FLOOR_LANE_S if lane.gateway == FLOOR else LANE_S for lane in lanes)
+    block_s += sum(window_s(cell) for cell in supported)
+    kept = sum(WINDOW_BYTES + REQUEST_BYTES * cell.load.window_count for cell in supported)
+    return Estimate(runs * block_s, runs * kept, runs * len(supported))
+
+
+def window_s(cell: Cell) -> float:
+    """Expected seconds of one window of `cell`: warm-up, load and what stands around them."""
+    answer_s = cell.answer.provider_time_s(cell.mode) + (0.0 if cell.is_floor else ADDED_S)
+    clients = cell.load.clients
+    together = clients or cell.load.connections
+    warmup_s = -(-cell.load.warmup_count // together) * answer_s
+    added_s = 0.0 if clients is None or cell.is_floor else -(-cell.load.window_count // clients) * ADDED_S
+    return WINDOW_S + warmup_s + cell.load.expected_s(cell.answer, cell.mode) + added_s

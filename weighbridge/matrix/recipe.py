@@ -1,0 +1,236 @@
+"""The recipe of a gateway: `gateway.yaml`, and the other files of its folder.
+
+Made by the catalogue, read by everyone who installs, starts, serves or shows a gateway. It says what is to be
+done and does nothing; checks that need the other files or the closed set of names are in `recipe_check`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator, Field, PrivateAttr, Tag
+
+from weighbridge.matrix.cells import Mode
+from weighbridge.matrix.explain import FORM
+from weighbridge.matrix.strict import Line, Name, ScalarText, SettingValue, Strict, duration, matching, whole
+
+RECIPE_FILE = "gateway.yaml"
+
+HttpPath = Annotated[str, matching(r"/[!-~]*", "expected a path that starts with /, such as /readyz")]
+FilePath = Annotated[
+    str,
+    matching(
+        r"(?!.*(?:^|/)\.)[A-Za-z0-9_][A-Za-z0-9._/-]*", "expected a relative path inside the folder, without .."
+    ),
+]
+SettingName = Annotated[str, matching(r"[a-z][a-z0-9_]{0,39}", "expected a-z, 0-9 and _, such as num_workers")]
+VariableName = Annotated[str, matching(r"[A-Za-z_][A-Za-z0-9_]*", "expected the name of an environment variable")]
+HeaderName = Annotated[str, matching(r"[a-z0-9-]+", "expected a header name in small letters")]
+Argument = ScalarText
+Arguments = tuple[Argument, ...]
+
+
+class NoArtifact(Strict):
+    """Nothing to obtain: the lane without a gateway."""
+
+    kind: Literal["none"] = Field(description="none.")
+
+
+class MocksArtifact(Strict):
+    """A program that comes with Weighbridge, run by its own Python from the folder `{mocks_root}`."""
+
+    kind: Literal["mocks"] = Field(description="mocks.")
+
+
+class PythonArtifact(Strict):
+    """A Python package in an environment of its own, installed from a hash-locked list."""
+
+    kind: Literal["python"] = Field(description="python.")
+    requirements: FilePath = Field(description="Lock file with hashes, in the folder.")
+    python: Annotated[
+        str, matching(r"3\.[0-9]{1,2}", 'expected a Python minor version in quotes, such as "3.11"')
+    ] = Field(description="Python minor version in quotes.")
+    package: Annotated[str, matching(r"[A-Za-z0-9][A-Za-z0-9._-]*", "expected the name of a package")] = Field(
+        description="Package that is the gateway."
+    )
+    version: Annotated[str, matching(r"[0-9][A-Za-z0-9.+!-]*", "expected an exact version")] = Field(
+        description="Its exact version."
+    )
+    refused_versions: tuple[str, ...] = Field(default=(), description="Versions that must never be installed.")
+    program: Annotated[str, matching(r"[A-Za-z0-9._-]+", "expected the name of a console script")] = Field(
+        description="Console script of that environment."
+    )
+    version_argv: Arguments = Field(default=(), description="Arguments that print the version.")
+
+
+class PathArtifact(Strict):
+    """A program that the user has installed, looked up on PATH."""
+
+    kind: Literal["path"] = Field(description="path.")
+    program: Annotated[str, matching(r"[A-Za-z0-9._-]+", "expected the name of a program on PATH")] = Field(
+        description="Name looked up on PATH."
+    )
+    version_argv: Arguments = Field(default=(), description="Arguments that print the version.")
+
+
+def _form(value: Any) -> str | None:
+    kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
+    return None if kind is None else f"{FORM}{kind}"
+
+
+Artifact = Annotated[
+    Annotated[NoArtifact, Tag(FORM + "none")]
+    | Annotated[MocksArtifact, Tag(FORM + "mocks")]
+    | Annotated[PythonArtifact, Tag(FORM + "python")]
+    | Annotated[PathArtifact, Tag(FORM + "path")],
+    Discriminator(_form),
+]
+
+
+class ConfigFile(Strict):
+    """One configuration file that is rendered for each lane."""
+
+    template: FilePath = Field(description="Jinja template in the folder.")
+    target: FilePath = Field(description="File name below `{config_dir}`.")
+
+
+class Start(Strict):
+    """How the gateway is started: an argument list, no shell."""
+
+    argv: Annotated[Arguments, Field(min_length=1)] = Field(description="Arguments, the program first.")
+    env: dict[VariableName, ScalarText] = Field(default={}, description="Environment besides PATH, HOME and LANG.")
+
+
+class Ready(Strict):
+    """Which request says that the gateway is ready."""
+
+    path: HttpPath = Field(description="Path that is asked.")
+    status: Annotated[int, whole(100, 599, "200")] = Field(default=200, description="HTTP status of a ready gateway.")
+    within_s: Annotated[float, duration(0.1, 3600)] = Field(alias="within", description="Longest start, such as 60s.")
+
+
+class Drain(Strict):
+    """Where the gateway tells how much background work is left after a window."""
+
+    path: HttpPath = Field(description="Path that is asked; it answers a JSON object.")
+    field: Annotated[str, matching(r"[A-Za-z0-9_.-]+", "expected the name of a field")] = Field(
+        description="Field that holds the number left."
+    )
+    within_s: Annotated[float, duration(0.1, 3600)] = Field(alias="within", description="Longest drain, such as 60s.")
+
+
+class Stop(Strict):
+    """How the gateway is asked to stop."""
+
+    signal: Literal["TERM", "INT", "QUIT", "HUP"] = Field(default="TERM", description="Signal.")
+    grace_s: Annotated[float, duration(0.1, 600)] = Field(
+        default=8.0, alias="grace", description="Time before TERM and KILL follow, such as 8s."
+    )
+
+
+class Serves(Strict):
+    """What the gateway claims to serve; a preflight tries it."""
+
+    path: HttpPath = Field(description="Path of chat completions.")
+    modes: Annotated[tuple[Mode, ...], Field(min_length=1)] = Field(description="Modes: plain, stream.")
+    headers: dict[HeaderName, ScalarText] = Field(default={}, description="Headers of a request, with {names}.")
+
+
+class Setting(Strict):
+    """A switch that a matrix may set; `{setting_NAME}` in arguments and templates."""
+
+    default: SettingValue = Field(description="Value where the matrix sets none.")
+    values: Annotated[tuple[SettingValue, ...], Field(min_length=1)] = Field(description="Allowed values.")
+
+
+class OverheadHeader(Strict):
+    """The header in which the gateway tells its own overhead."""
+
+    name: HeaderName = Field(description="Header name.")
+    unit: Literal["us", "ms", "s"] = Field(description="Unit of its number.")
+
+
+class Needs(Strict):
+    """What the gateway needs beside the provider."""
+
+    control_plane: bool = Field(default=False, description="Whether it calls the control plane.")
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a recipe came from: its id, its folder, and every file of it by relative path."""
+
+    id: str
+    folder: Path
+    files: Mapping[str, bytes] = field(repr=False)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 over the sorted relative paths and bytes of the folder."""
+        total = hashlib.sha256()
+        for name in sorted(self.files):
+            total.update(f"{len(name.encode())}:{name}:{len(self.files[name])}:".encode())
+            total.update(self.files[name])
+        return total.hexdigest()
+
+
+class Recipe(Strict):
+    """One gateway: how it is obtained, configured, started, asked and stopped, and what it claims."""
+
+    schema_: Literal["weighbridge.gateway/1"] = Field(alias="schema", description="weighbridge.gateway/1.")
+    name: Line = Field(description="Name for people.")
+    kind: Literal["floor", "mock", "product"] = Field(description="floor, mock or product.")
+    label: Line | None = Field(default=None, description="Words that must stand beside the name.")
+    homepage: (
+        Annotated[str, matching(r"https?://[!-~]+", "expected an address, such as https://example.org")] | None
+    ) = Field(default=None, description="Where it comes from.")
+    license: Line | None = Field(default=None, description="Its licence.")
+    artifact: Artifact = Field(description="How it is obtained, by its kind: none, mocks, python or path.")
+    config: tuple[ConfigFile, ...] = Field(default=(), description="Configuration files.")
+    start: Start | None = Field(default=None, description="How it is started.")
+    ready: Ready | None = Field(default=None, description="When it is ready.")
+    drain: Drain | None = Field(default=None, description="Where it tells its background work.")
+    stop: Stop = Field(default=Stop(), description="How it is stopped.")
+    serves: Serves = Field(description="What it serves: path, modes, headers.")
+    chains: Annotated[dict[Name, dict[str, Any]], Field(min_length=1)] = Field(
+        description="Policy chains it can be configured for, each a mapping for the templates."
+    )
+    settings: dict[SettingName, Setting] = Field(default={}, description="What a matrix may set.")
+    overhead_header: OverheadHeader | None = Field(default=None, description="Where it tells its own overhead.")
+    needs: Needs = Field(default=Needs(), description="What it needs beside the provider.")
+
+    _origin: Origin = PrivateAttr()
+
+    def model_post_init(self, context: Any) -> None:
+        """Keep where the recipe came from; validation is given an Origin as its context."""
+        if not isinstance(context, Origin):
+            raise TypeError("a recipe is read by matrix.catalogue, which knows its folder")
+        self._origin = context
+
+    @property
+    def id(self) -> str:
+        """Folder name, which is the gateway's id everywhere."""
+        return self._origin.id
+
+    @property
+    def folder(self) -> Path:
+        """Folder of the recipe."""
+        return self._origin.folder
+
+    @property
+    def files(self) -> Mapping[str, bytes]:
+        """Every file of the folder as it was when it was read, by relative path."""
+        return self._origin.files
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 over the sorted relative paths and bytes of the folder."""
+        return self._origin.digest
+
+    def settings_with(self, given: Mapping[str, str]) -> dict[str, str]:
+        """Value of every declared setting: the given one, else the default."""
+        return {name: given.get(name, setting.default) for name, setting in self.settings.items()}

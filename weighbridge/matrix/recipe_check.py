@@ -1,0 +1,181 @@
+"""Checks of a recipe that need more than one value: the other files, the closed set of names, the kind.
+
+Called by the catalogue for every recipe that is read, so that a fault is found before anything is installed or
+started. Pure: the files came with the recipe.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NoReturn
+
+import jinja2
+from jinja2 import meta
+
+from weighbridge.errors import InputError, Place
+from weighbridge.matrix import binding as binding_names
+from weighbridge.matrix.cells import FLOOR
+from weighbridge.matrix.recipe import ConfigFile, PathArtifact, PythonArtifact, Recipe
+from weighbridge.matrix.suggest import nearest
+from weighbridge.matrix.yamltext import KeyPath, YamlText
+
+# `package[extra]==version` at the start of a line of a lock file.
+_PINNED = re.compile(r"(?m)^([\w.-]+)(?:\[[^\]]*\])?==([^\s;\\]+)")
+
+
+def check_recipe(recipe: Recipe, source: YamlText) -> None:
+    """Nothing when the recipe holds together; InputError with the place of the first fault otherwise."""
+    _check_kind(recipe, source)
+    _check_names(recipe, source)
+    _check_artifact(recipe, source)
+    for number, config in enumerate(recipe.config):
+        _check_config(recipe, config, source, ("config", number))
+    _check_settings(recipe, source)
+    for chain in recipe.chains:
+        binding_names.render_configs(recipe, _dummy(recipe, chain))
+
+
+def _check_kind(recipe: Recipe, source: YamlText) -> None:
+    refuse = _refuser(source)
+    if (recipe.kind == "floor") != (recipe.id == FLOOR):
+        refuse(("kind",), f"is {recipe.kind} in the folder {recipe.id}", f"expected floor for {FLOOR} alone")
+    if recipe.kind == "floor":
+        for key, present in (("start", recipe.start), ("ready", recipe.ready), ("drain", recipe.drain)):
+            if present is not None:
+                refuse((key,), "is given for the lane without a gateway", "expected no such key")
+        if set(recipe.chains) != {"none"}:
+            refuse(("chains",), "is more than none for the lane without a gateway", "expected {none: {}}")
+        if recipe.artifact.kind != "none":
+            refuse(("artifact", "kind"), "is something to obtain for the lane without a gateway", "expected none")
+        return
+    if recipe.artifact.kind == "none":
+        refuse(("artifact", "kind"), "is none for a gateway", "expected mocks, python or path")
+    if recipe.start is None or recipe.ready is None:
+        refuse(("ready" if recipe.start else "start",), "is missing", "expected how it starts and when it is ready")
+    if recipe.kind == "mock" and not recipe.label:
+        refuse(("label",), "is missing for a mock", "expected words such as: mock, not a product")
+
+
+def _check_names(recipe: Recipe, source: YamlText) -> None:
+    with_program = isinstance(recipe.artifact, (PythonArtifact, PathArtifact))
+    known = binding_names.names(recipe.settings, with_program=with_program)
+    for path, text in _texts(recipe):
+        place = source.place(path)
+        try:
+            used = binding_names.placeholders(text)
+        except ValueError as error:
+            expected = "expected bare names such as {port}; a brace itself is written {{ or }}"
+            raise InputError(str(error), place=place, expected=expected) from None
+        for name in used:
+            if name not in known:
+                near = nearest(name, known)
+                raise InputError(
+                    f"{{{name}}} is no known name",
+                    place=place,
+                    expected=f"expected one of {', '.join(known)}",
+                    suggestion=f"{{{near}}}" if near else "",
+                )
+
+
+def _texts(recipe: Recipe) -> Iterator[tuple[KeyPath, str]]:
+    """Every text that may hold names, with its key path."""
+    if recipe.start is not None:
+        yield from ((("start", "argv", n), text) for n, text in enumerate(recipe.start.argv))
+        yield from ((("start", "env", key), text) for key, text in recipe.start.env.items())
+    if isinstance(recipe.artifact, (PythonArtifact, PathArtifact)):
+        yield from ((("artifact", "version_argv", n), text) for n, text in enumerate(recipe.artifact.version_argv))
+    yield from ((("serves", "headers", key), text) for key, text in recipe.serves.headers.items())
+
+
+def _check_artifact(recipe: Recipe, source: YamlText) -> None:
+    artifact, refuse = recipe.artifact, _refuser(source)
+    if not isinstance(artifact, PythonArtifact):
+        return
+    if artifact.version in artifact.refused_versions:
+        refuse(("artifact", "version"), f"{artifact.version} is one of refused_versions", "expected another version")
+    lock = recipe.files.get(artifact.requirements)
+    if lock is None:
+        expected = "expected a lock file in the folder of the recipe"
+        refuse(("artifact", "requirements"), f"{artifact.requirements} does not exist", expected)
+    text = lock.decode("utf-8", "replace")
+    pinned = {_plain(match[1]): match[2] for match in _PINNED.finditer(text)}
+    if pinned.get(_plain(artifact.package)) != artifact.version:
+        found = pinned.get(_plain(artifact.package), "none")
+        expected = f"expected {artifact.package}=={found} as in {artifact.requirements}, or a new lock"
+        refuse(("artifact", "version"), f"{artifact.version} is not the locked version", expected)
+    if text.count("--hash=") < len(pinned):
+        expected = "expected --hash=sha256:… for each, as uv pip compile --generate-hashes writes it"
+        refuse(("artifact", "requirements"), f"{artifact.requirements} has packages without a hash", expected)
+
+
+def _check_config(recipe: Recipe, config: ConfigFile, source: YamlText, path: KeyPath) -> None:
+    refuse = _refuser(source)
+    if config.template not in recipe.files:
+        near = nearest(config.template, recipe.files)
+        expected = "expected a template in the folder of the recipe"
+        refuse((*path, "template"), f"{config.template} does not exist", expected, near)
+    if [other.target for other in recipe.config].count(config.target) > 1:
+        refuse((*path, "target"), f"{config.target} is written twice", "expected another file name")
+    text = recipe.files[config.template].decode("utf-8", "replace")
+    with_program = isinstance(recipe.artifact, (PythonArtifact, PathArtifact))
+    known = (*binding_names.names(recipe.settings, with_program=with_program), "policies")
+    file = recipe.folder / config.template
+    try:
+        unknown = meta.find_undeclared_variables(binding_names.environment(recipe).parse(text)) - set(known)
+    except jinja2.TemplateSyntaxError as error:
+        raise InputError(f"is no template: {error.message}", place=Place(file, error.lineno)) from None
+    for name in sorted(unknown):
+        place = Place(file, _line_of(name, text))
+        expected = f"expected one of {', '.join(known)}"
+        raise InputError(f"{name} is no known name", place=place, expected=expected, suggestion=nearest(name, known))
+
+
+def _check_settings(recipe: Recipe, source: YamlText) -> None:
+    for name, setting in recipe.settings.items():
+        if setting.default not in setting.values:
+            problem = f"{setting.default!r} is not among its values"
+            _refuser(source)(("settings", name, "default"), problem, f"expected one of {', '.join(setting.values)}")
+
+
+def _dummy(recipe: Recipe, chain: str) -> binding_names.Binding:
+    """A binding that looks like a real one, to try templates with."""
+    folder = Path("/nowhere")
+    return binding_names.Binding(
+        port=1,
+        admin_port=2,
+        upstream_url="http://127.0.0.1:3",
+        control_plane_url="http://127.0.0.1:4",
+        state_dir=folder / "state",
+        config_dir=folder / "config",
+        log_dir=folder / "log",
+        client_key="client",
+        provider_key="provider",
+        machine_token="machine",  # noqa: S106
+        model="model",
+        chain=chain,
+        program=folder / "program" if isinstance(recipe.artifact, (PythonArtifact, PathArtifact)) else None,
+        python=folder / "python",
+        mocks_root=folder,
+        settings=recipe.settings_with({}),
+    )
+
+
+def _refuser(source: YamlText) -> Callable[..., NoReturn]:
+    def refuse(path: KeyPath, problem: str, expected: str, suggestion: str = "") -> NoReturn:
+        raise InputError(problem, place=source.place(path), expected=expected, suggestion=suggestion)
+
+    return refuse
+
+
+def _plain(package: str) -> str:
+    """Name of a package as PEP 503 compares it."""
+    return re.sub(r"[-_.]+", "-", package).lower()
+
+
+def _line_of(name: str, text: str) -> int | None:
+    for number, line in enumerate(text.splitlines(), start=1):
+        if re.search(rf"\b{re.escape(name)}\b", line):
+            return number
+    return None

@@ -1,0 +1,32 @@
+"""What may have been meant: the nearest of the words that would have been right.
+
+Called wherever a key, an id or a word of the user is refused. Pure; it knows no axis by name.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+# Below this similarity a suggestion confuses more than it helps.
+CUTOFF = 0.55
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """The known word nearest to `word`, empty when none is near; upper and lower case count as equal."""
+    by_folded = {name.casefold(): name for name in sorted(known, reverse=True)}
+    found = difflib.get_close_matches(word.casefold(), sorted(by_folded), n=1, cutoff=CUTOFF)
+    return by_folded[found[0]] if found else ""
+
+
+def several(word: str, known: Iterable[str], *, count: int = 3) -> tuple[str, ...]:
+    """Up to `count` known words near to `word`, nearest first."""
+    return tuple(difflib.get_close_matches(word, sorted(known), n=count, cutoff=0.4))
+
+
+def listed(words: Iterable[str], *, last: str = "or") -> str:
+    """Words as a sentence holds them: `a, b or c`."""
+    names = list(words)
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} {last} {names[-1]}"

@@ -1,0 +1,1 @@
+"""What people see: views with final text, charts, pages, terminal tables and progress."""

@@ -1,0 +1,121 @@
+"""The first three sentences of a page: what was compared, what it costs, and how sure that is.
+
+Only firm figures stand here (enough samples beyond them); a cell without figures says why in their place.
+"""
+
+from __future__ import annotations
+
+from weighbridge.publish import numbers
+from weighbridge.publish.cells_table import has_figures, message
+from weighbridge.publish.clean import plain
+from weighbridge.publish.figures import firm
+from weighbridge.publish.names import Names, answer_text, is_floor, load_text, settings_text
+from weighbridge.publish.words import grade_text
+from weighbridge.record.summary import CellSummary, Summary
+
+_MODE_WORDS = {"plain": "plain", "stream": "streamed"}
+
+
+def answer(summary: Summary, names: Names) -> tuple[str, str, str]:
+    """Three sentences that answer the reader's question."""
+    return (_compared(summary, names), _costs(summary, names), _sure(summary))
+
+
+def _compared(summary: Summary, names: Names) -> str:
+    cells = sorted(summary.cells, key=lambda cell: (names.order(cell), names.place(cell)))
+    present = {cell.gateway for cell in cells}
+    weighed = [
+        names.full(g.id) + _version(g.version) for g in summary.gateways if g.kind != "floor" and g.id in present
+    ] or ["no gateway"]
+    chains = [plain(chain, limit=40) for chain in names.chains]
+    modes = list(dict.fromkeys(cell.mode for cell in cells))
+    used = dict.fromkeys((cell.answer, cell.mode) for cell in cells)
+    provider = [f"{mode}: {answer_text(names.answers[name], mode)}" for name, mode in used if name in names.answers]
+    told = f" ({'; '.join(dict.fromkeys(provider))})" if provider else ""
+    host = summary.host
+    cpu = f"{plain(host.cpu_model, limit=80)}, " if host.cpu_model else ""
+    chain = f"chain {chains[0]}" if len(chains) == 1 else f"chains {numbers.listed(chains)}"
+    disks = (
+        f" on disks {numbers.listed([plain(disk, limit=40) for disk in names.disks])}" if names.varies_disk else ""
+    )
+    return (
+        f"{numbers.listed(weighed)[:1].upper()}{numbers.listed(weighed)[1:]} "
+        f"{'was' if len(weighed) == 1 else 'were'} weighed against a direct connection to a mock provider{told}: "
+        f"{chain}{disks}, {numbers.listed([_MODE_WORDS[mode] for mode in modes])} answers, {_loads(cells)}, on one "
+        f"machine ({cpu}{numbers.plural(host.cpu_count, 'logical CPU')})."
+    )
+
+
+def _version(version: str | None) -> str:
+    return f" {plain(version, limit=40)}" if version else ""
+
+
+def _loads(cells: list[CellSummary]) -> str:
+    rates = sorted({cell.load.rate_rps for cell in cells if cell.load.rate_rps is not None})
+    clients = sorted({cell.load.clients for cell in cells if cell.load.clients is not None})
+    parts = []
+    if rates:
+        parts.append(f"at {numbers.listed([numbers.short(rate) for rate in rates])} requests per second")
+    if clients:
+        word = "client" if clients == [1] else "clients"
+        parts.append(f"with {numbers.listed([numbers.count(n) for n in clients])} {word}")
+    return " and ".join(parts)
+
+
+def _costs(summary: Summary, names: Names) -> str:
+    headline = _headline(summary, names)
+    if not headline:
+        return "No gateway was weighed, so there is no cost to tell."
+    first = headline[0]
+    load = "one client" if first.load.clients == 1 else load_text(first.load)
+    preposition = "With" if first.load.kind == "clients" else "At"
+    disk = f", disk {plain(first.disk, limit=40)}" if names.varies_disk else ""
+    subjects = dict.fromkeys((cell.gateway, settings_text(cell.settings)) for cell in headline)
+    parts = [
+        _gateway_cost(names, [c for c in headline if (c.gateway, settings_text(c.settings)) == s]) for s in subjects
+    ]
+    start = f"{preposition} {load} and {names.policy(first)}{disk}, {'; '.join(parts)}."
+    return f"A smoke run, so no claims: {start[:1].lower()}{start[1:]}" if summary.grade == "smoke" else start
+
+
+def _headline(summary: Summary, names: Names) -> list[CellSummary]:
+    """Cells of the plainest question: first chain, first disk, one client or else the lowest load, subject first."""
+    weighed = sorted((cell for cell in summary.cells if not is_floor(cell)), key=names.order)
+    if not weighed:
+        return []
+    first = weighed[0]
+    same = [
+        c
+        for c in weighed
+        if (c.chain, c.disk, c.payload, c.answer) == (first.chain, names.disks[0], first.payload, first.answer)
+    ]
+    lowest = min(same, key=lambda cell: (cell.load.clients != 1, names.place(cell)), default=first).load
+    chosen = [cell for cell in same if load_text(cell.load) == load_text(lowest)]
+    return sorted(chosen, key=lambda cell: (cell.gateway != summary.subject, names.rank(cell)))
+
+
+def _gateway_cost(names: Names, cells: list[CellSummary]) -> str:
+    name = names.full(cells[0].gateway, cells[0].settings)
+    shifts = [text for cell in cells if (text := _shift_text(cell))]
+    others = [f"{message(cell)} ({cell.mode})" for cell in cells if not _shift_text(cell)]
+    said = f"shifts the median by {' and '.join(shifts)}" if shifts else ""
+    return f"{name} {' – '.join(part for part in (said, ' and '.join(others)) if part)}"
+
+
+def _shift_text(cell: CellSummary) -> str:
+    middle = firm(cell.shift_ms, "p50")
+    if not has_figures(cell) or middle is None:
+        return ""
+    high = firm(cell.shift_ms, "p95")
+    tail = f" (p95 by {numbers.ms(high)})" if high is not None else ""
+    return f"{numbers.ms(middle)} ms{tail} on {'plain answers' if cell.mode == 'plain' else 'streams'}"
+
+
+def _sure(summary: Summary) -> str:
+    runs = summary.provenance.runs
+    kept = f"{numbers.plural(summary.runs_accepted, 'run')} accepted, {numbers.count(summary.runs_rejected)} rejected"
+    value = (
+        f"Each value is the median of {numbers.plural(runs, 'accepted run')}" if runs > 1 else "Each value is one run"
+    )
+    loaded = "; other work loaded the machine" if summary.loaded_machine else ""
+    return f"{value} on one boot of one host ({kept}){loaded}; grade {summary.grade}: {grade_text(summary.grade)}."

@@ -1,0 +1,100 @@
+"""From kept figures to cells of a table: a number, a grey number with its rank, or a dash with its reason."""
+
+from __future__ import annotations
+
+from weighbridge.publish import numbers
+from weighbridge.publish.clean import plain
+from weighbridge.publish.model import Cell, Footnote
+from weighbridge.publish.words import ABSENCES, PERCENTILE_WORDS, spoken
+from weighbridge.record.figures import Absent, FigureOrAbsent, Timing, TimingOrAbsent
+
+# A spread of the runs below this share of the value is not worth a line of its own.
+_SPREAD = 0.01
+NO_SAMPLE = "no sample lies beyond this percentile"
+
+
+class Notes:
+    """Remarks of one table; the same text gets the same mark. Lives as long as its table is built."""
+
+    def __init__(self) -> None:
+        self._marks: dict[str, str] = {}
+
+    def mark(self, text: str) -> str:
+        """Mark of a remark."""
+        return self._marks.setdefault(text, numbers.letters(len(self._marks)))
+
+    def footnotes(self) -> tuple[Footnote, ...]:
+        """All remarks in the order of their marks."""
+        return tuple(Footnote(mark, text) for text, mark in self._marks.items())
+
+
+def absent_cell(reason: str, notes: Notes, *, label: str = "", span: int = 1) -> Cell:
+    """A dash with its reason as footnote and on hover."""
+    sentence = spoken(reason, ABSENCES)
+    return Cell(
+        numbers.ABSENT,
+        label=label,
+        title=sentence,
+        mark=notes.mark(sentence),
+        css="n absent",
+        span=span,
+        fill=(numbers.ABSENT,) * (span - 1),
+    )
+
+
+def timing_cells(
+    timing: TimingOrAbsent, notes: Notes, label: str, percentiles: tuple[str, ...] = PERCENTILE_WORDS
+) -> tuple[Cell, ...]:
+    """Cells of the percentiles of a time in milliseconds, or one dash over all of them."""
+    if isinstance(timing, Absent):
+        return (absent_cell(timing.absent, notes, label=label, span=len(percentiles)),)
+    return tuple(_percentile(timing, name, notes, f"{label} {name}") for name in percentiles)
+
+
+def _percentile(timing: Timing, name: str, notes: Notes, label: str) -> Cell:
+    value = percentile(timing, name)
+    if value is None:
+        return absent_cell(f"{NO_SAMPLE} (n = {numbers.count(timing.n)})", notes, label=label)
+    text = numbers.ms(value)
+    if name in timing.few_samples:
+        rank = plain(timing.few_samples[name], limit=40)
+        title = f"{rank}: fewer than 10 samples lie beyond {name}"
+        return Cell(text, label=label, small=rank, title=title, css="n grey")
+    return Cell(text, label=label, small=interval_text(timing, name), css="n")
+
+
+def percentile(timing: Timing, name: str) -> float | None:
+    """Value of a percentile by its name."""
+    return {"p50": timing.p50, "p95": timing.p95, "p99": timing.p99}[name]
+
+
+def firm(timing: TimingOrAbsent, name: str) -> float | None:
+    """Value of a percentile that may stand in sentences and charts: present, with enough samples beyond it."""
+    if isinstance(timing, Absent) or name in timing.few_samples:
+        return None
+    return percentile(timing, name)
+
+
+def interval_text(timing: Timing, name: str) -> str:
+    """`11.9 to 12.8`, empty where there is no interval."""
+    if timing.interval is None:
+        return ""
+    bounds = {"p50": timing.interval.p50, "p95": timing.interval.p95, "p99": timing.interval.p99}[name]
+    return f"{numbers.ms(bounds[0])} to {numbers.ms(bounds[1])}" if bounds else ""
+
+
+def rate_cell(figure: FigureOrAbsent, notes: Notes, label: str) -> Cell:
+    """Requests per second, with the spread over the runs."""
+    if isinstance(figure, Absent):
+        return absent_cell(figure.absent, notes, label=label)
+    small = ""
+    if figure.low is not None and figure.high is not None and figure.high - figure.low > _SPREAD * figure.value:
+        small = f"{numbers.rps(figure.low)} to {numbers.rps(figure.high)}"
+    return Cell(numbers.rps(figure.value), label=label, small=small, css="n")
+
+
+def number_cell(value: float | None, label: str, notes: Notes, reason: str = "not_measured") -> Cell:
+    """A rate that is a bare number, or a dash."""
+    if value is None:
+        return absent_cell(reason, notes, label=label)
+    return Cell(numbers.rps(value), label=label, css="n")

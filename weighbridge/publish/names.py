@@ -1,0 +1,135 @@
+"""How gateways, loads and answers are named, and in which order they stand. Built once from a summary.
+
+The label of a mock is part of its name here, so that no view can leave it out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from weighbridge.matrix.cells import FLOOR
+from weighbridge.publish import numbers
+from weighbridge.publish.clean import plain
+from weighbridge.publish.words import MOCK_LABEL
+from weighbridge.record.campaign import AnswerFacts
+from weighbridge.record.summary import CellSummary, GatewaySummary, LoadFacts, Summary
+
+_MODES = ("plain", "stream")
+
+
+@dataclass(frozen=True)
+class Names:
+    """Names and orders of one campaign."""
+
+    gateways: Mapping[str, GatewaySummary]
+    chains: tuple[str, ...]
+    disks: tuple[str, ...]
+    answers: Mapping[str, AnswerFacts]
+    varies_payload: bool
+    varies_answer: bool
+
+    @property
+    def varies_disk(self) -> bool:
+        """Whether the campaign compares disks, so that tables need the column."""
+        return len(self.disks) > 1
+
+    def gateway(self, gateway: str) -> str:
+        """Name for people, without its label."""
+        known = self.gateways.get(gateway)
+        return plain(known.name if known else gateway, limit=60)
+
+    def label(self, gateway: str) -> str:
+        """Words that must stand beside the name; empty for most."""
+        known = self.gateways.get(gateway)
+        if known is None:
+            return MOCK_LABEL if gateway == "reference" else ""
+        if known.kind == "mock":
+            return plain(known.label or MOCK_LABEL, limit=60)
+        return plain(known.label or "", limit=60)
+
+    def full(self, gateway: str, settings: Mapping[str, str] | None = None) -> str:
+        """Name with settings and label: `LiteLLM proxy [workers=2]`, `Reference (mock, not a product)`."""
+        text = self.gateway(gateway)
+        if settings:
+            text += f" [{settings_text(settings)}]"
+        label = self.label(gateway)
+        return f"{text} ({label})" if label else text
+
+    def work(self, cell: CellSummary) -> str:
+        """What a cell was asked to do, without gateway and load: `chain none · plain`."""
+        return f"{self.policy(cell)} · {cell.mode}"
+
+    def policy(self, cell: CellSummary) -> str:
+        """Chain, with payload and answer where the matrix varies them."""
+        parts = [f"chain {plain(cell.chain, limit=40)}"]
+        if self.varies_payload:
+            parts.append(f"payload {plain(cell.payload, limit=40)}")
+        if self.varies_answer:
+            parts.append(f"answer {plain(cell.answer, limit=40)}")
+        return " · ".join(parts)
+
+    def where(self, cell: CellSummary) -> str:
+        """Everything but the gateway: `chain none · plain · 50/s`, and the disk where several are compared."""
+        disk = f" · disk {plain(cell.disk, limit=40)}" if self.varies_disk else ""
+        return f"{self.work(cell)} · {load_text(cell.load)}{disk}"
+
+    def order(self, cell: CellSummary) -> tuple[int, int, str, str]:
+        """Sort key of a section: chain, mode, payload, answer."""
+        return (_index(self.chains, cell.chain), _MODES.index(cell.mode), cell.payload, cell.answer)
+
+    def place(self, cell: CellSummary) -> tuple[bool, float, int]:
+        """Sort key inside a section: rates before clients, then the load, then the disk."""
+        load = cell.load
+        return (load.kind == "clients", load.rate_rps or float(load.clients or 0), _index(self.disks, cell.disk))
+
+    def rank(self, cell: CellSummary) -> tuple[int, str]:
+        """Sort key of gateways at one load: the order of the matrix, floor first."""
+        return (_index(tuple(self.gateways), cell.gateway), settings_text(cell.settings))
+
+
+def names_of(summary: Summary) -> Names:
+    """Names and orders of a campaign; chains and disks keep the order in which the matrix lists them."""
+    weighed = [cell for cell in summary.cells if not is_floor(cell)] or list(summary.cells)
+    return Names(
+        gateways={gateway.id: gateway for gateway in summary.gateways},
+        chains=_unique(cell.chain for cell in weighed),
+        disks=_unique(cell.disk for cell in weighed),
+        answers=summary.answers,
+        varies_payload=len({cell.payload for cell in summary.cells}) > 1,
+        varies_answer=len({cell.answer for cell in summary.cells}) > 1,
+    )
+
+
+def is_floor(cell: CellSummary) -> bool:
+    """Whether a cell is of the lane without a gateway."""
+    return cell.gateway == FLOOR
+
+
+def load_text(load: LoadFacts) -> str:
+    """`50/s` or `10 clients`."""
+    if load.rate_rps is not None:
+        return f"{numbers.short(load.rate_rps)}/s"
+    return numbers.plural(load.clients or 0, "client")
+
+
+def settings_text(settings: Mapping[str, str]) -> str:
+    """`workers=2, log=off`; empty without settings."""
+    return ", ".join(f"{plain(key, limit=40)}={plain(value, limit=40)}" for key, value in sorted(settings.items()))
+
+
+def answer_text(answer: AnswerFacts, mode: str) -> str:
+    """What the mock provider does: `answers after 20 ms`."""
+    delay = numbers.duration(answer.delay_s)
+    if mode == "plain":
+        return f"answers after {delay}"
+    gap = numbers.duration(answer.gap_s)
+    return f"sends the first of {answer.chunk_count} chunks after {delay}, then one every {gap}"
+
+
+def _index(known: tuple[str, ...], name: str) -> int:
+    return known.index(name) if name in known else len(known)
+
+
+def _unique(items: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(items))

@@ -1,0 +1,74 @@
+"""Numbers as this room writes them: `units` formats, this module adds what tables and sentences need around it.
+
+Nothing else in the room rounds. Same number, same text, whatever the locale.
+"""
+
+from __future__ import annotations
+
+import re
+
+from weighbridge import units
+
+ABSENT = "–"
+
+_NEEDLESS_ZEROS = re.compile(r"(\d)\.0+(?= )")
+
+
+def ms(value_ms: float) -> str:
+    """Milliseconds without the unit, which stands in the heading."""
+    return units.format_ms(value_ms)
+
+
+def rps(value_rps: float) -> str:
+    """Requests per second without the unit."""
+    return units.format_rps(value_rps)
+
+
+def per_request(value: float) -> str:
+    """A number of things per request, three digits."""
+    return units.format_ms(value)
+
+
+def short(value: float) -> str:
+    """A number that the matrix states, as short as it was written: 50, 0.5, 1,500."""
+    return f"{value:,.10g}"
+
+
+def count(value: int) -> str:
+    """A whole number."""
+    return units.format_count(value)
+
+
+def percent(ratio: float) -> str:
+    """A small share: `−0.02 %`."""
+    return f"{units.format_ms(ratio * 100)} %"
+
+
+def size(value_bytes: float) -> str:
+    """Bytes in the unit that fits: `1 KiB`, `583 MiB`."""
+    return _NEEDLESS_ZEROS.sub(r"\1", units.format_bytes(value_bytes))
+
+
+def duration(value_s: float) -> str:
+    """A time for people: `20 ms`, `4.5 s`, `3 min 20 s`."""
+    return _NEEDLESS_ZEROS.sub(r"\1", units.format_duration(value_s))
+
+
+def plural(number: int, one: str, many: str = "") -> str:
+    """`1 run`, `3 runs`."""
+    return f"{count(number)} {one if number == 1 else many or one + 's'}"
+
+
+def listed(items: list[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}" if items else "none"
+
+
+def letters(index: int) -> str:
+    """Footnote mark of a 0-based index: a to z, then aa, ab and so on."""
+    text = ""
+    index += 1
+    while index:
+        index, rest = divmod(index - 1, 26)
+        text = chr(ord("a") + rest) + text
+    return text

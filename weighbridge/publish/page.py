@@ -1,0 +1,85 @@
+"""A page from summaries: puts the views of each campaign into one. Called by `site`; reads nothing but summaries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from weighbridge.publish import numbers
+from weighbridge.publish.answer import answer
+from weighbridge.publish.cells_table import load_tables, loaded_detail
+from weighbridge.publish.charts import charts
+from weighbridge.publish.clean import code, plain
+from weighbridge.publish.facts import provenance
+from weighbridge.publish.method import limits, meanings, method
+from weighbridge.publish.model import Campaign, Page
+from weighbridge.publish.names import names_of
+from weighbridge.publish.runs import outcome_text, run_tables
+from weighbridge.publish.side_tables import cost_table, driver_table, ttfb_table
+from weighbridge.publish.words import SHIFT_TEXT, STATUSES, grade_text
+from weighbridge.record.summary import Summary
+
+
+def page_of(summaries: Sequence[Summary]) -> Page:
+    """The page of one or several campaigns, in the order given."""
+    campaigns = tuple(campaign_of(summary, f"c{number}") for number, summary in enumerate(summaries, start=1))
+    many = len(campaigns) > 1
+    title = "Gateway overhead" if many else campaigns[0].title
+    return Page(
+        title=title,
+        description=campaigns[0].answer[0],
+        campaigns=campaigns,
+        is_many=many,
+        made_by=f"Made by Weighbridge {plain(summaries[0].provenance.weighbridge_version, limit=40)} from the kept "
+        f"records; the same records give the same page.",
+    )
+
+
+def campaign_of(summary: Summary, anchor: str) -> Campaign:
+    """Everything that a page says of a campaign."""
+    names = names_of(summary)
+    record = summary.provenance
+    lead = (
+        f"Campaign {plain(summary.campaign, limit=120)}, started {plain(record.started_at, limit=40)}, "
+        f"method version {summary.method_version}"
+    )
+    return Campaign(
+        anchor=anchor,
+        title=plain(record.title, limit=120) or "Gateway overhead",
+        lead=lead,
+        grade=summary.grade,
+        grade_note=grade_text(summary.grade),
+        claims=summary.grade != "smoke",
+        warnings=_warnings(summary),
+        answer=answer(summary, names),
+        shift_text=SHIFT_TEXT,
+        charts=charts(summary, names, anchor),
+        tables=(
+            *load_tables(summary, names, anchor),
+            ttfb_table(summary, names, anchor),
+            cost_table(summary, names, anchor),
+            driver_table(summary, names, anchor),
+        ),
+        run_tables=run_tables(summary, names, anchor),
+        outcome_text=outcome_text(summary),
+        meanings=meanings(summary),
+        method=method(summary),
+        limits=limits(summary),
+        provenance=provenance(summary, names),
+        commands=(code(record.command),),
+        repeat_text=f"With the matrix of SHA-256 {plain(record.matrix_sha256, limit=80)} and seed {record.seed}. The "
+        f"campaign folder keeps the matrix, the recipes, every run and these figures as JSON.",
+    )
+
+
+def _warnings(summary: Summary) -> tuple[str, ...]:
+    found = []
+    if summary.grade == "smoke":
+        found.append(f"Grade smoke: {grade_text('smoke')}.")
+    if summary.loaded_machine:
+        found.append(f"{loaded_detail(summary)}.")
+    if STATUSES[summary.status]:
+        found.append(STATUSES[summary.status])
+    short = [cell for cell in summary.cells if cell.verdict == "incomplete"]
+    if short:
+        found.append(f"{numbers.plural(len(short), 'cell')} with fewer accepted runs than wanted: marked incomplete.")
+    return tuple(found)

@@ -1,0 +1,199 @@
+"""Text for the terminal: tables of a campaign, of a plan, and what we make of one load report.
+
+Called by the tasks `bench`, `show`, `plan` and `read`. Text only: whoever calls prints it. Tables are set by
+tabulate with number parsing off, for every number is final text already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from tabulate import tabulate
+
+from weighbridge.matrix.cells import Cell
+from weighbridge.publish import numbers
+from weighbridge.publish.answer import answer
+from weighbridge.publish.cells_table import has_figures, loaded_detail, loaded_warning, message
+from weighbridge.publish.clean import plain
+from weighbridge.publish.figures import percentile
+from weighbridge.publish.layout import grouped, ordered, title
+from weighbridge.publish.names import Names, load_text, names_of, settings_text
+from weighbridge.publish.runs import ordered_cells, outcome_text
+from weighbridge.publish.words import FLAGS, PERCENTILE_WORDS, STATUSES, grade_text, spoken
+from weighbridge.record.figures import Absent, Timing, TimingOrAbsent
+from weighbridge.record.load_report import LoadReport, Percentiles, PercentilesOrAbsent
+from weighbridge.record.summary import CellSummary, Summary
+
+_RIGHT, _LEFT = "right", "left"
+_GREY = "?"
+_Number = TypeVar("_Number", int, float)
+
+
+@dataclass(frozen=True)
+class PlanFacts:
+    """What `plan` shows: cells, the order of each block, what it will take, and what weakens the figures."""
+
+    cells: Sequence[Cell]
+    blocks: Sequence[Sequence[Cell]]
+    seconds: float
+    written_bytes: int
+    window_count: int
+    warnings: Sequence[str] = ()
+
+
+def campaign_text(summary: Summary) -> str:
+    """Tables and remarks of a campaign, ending in a newline."""
+    names = names_of(summary)
+    cells = ordered_cells(summary, names)
+    parts = [f"{plain(summary.provenance.title, limit=120)}\n{plain(summary.campaign, limit=120)}"]
+    for kind in ("rate", "clients"):
+        chosen = [cell for cell in cells if cell.load.kind == kind]
+        if chosen:
+            parts.append(_cells_text(summary, names, chosen))
+    parts += [*answer(summary, names)[1:2], *_remarks(summary, cells), outcome_text(summary)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _cells_text(summary: Summary, names: Names, cells: list[CellSummary]) -> str:
+    disk = ["disk"] if names.varies_disk else []
+    rate = cells[0].load.kind == "rate"
+    pair = ["offered\n/s", "achieved\n/s"] if rate else ["achieved\n/s", "N ÷ mean\n/s"]
+    times = [f"{kind}\n{name}" for kind in ("shift", "resp.") for name in PERCENTILE_WORDS]
+    heads = ["gateway", "load", *disk, *times, *pair, "runs", "outcome"]
+    sides = [_LEFT] * (2 + len(disk)) + [_RIGHT] * 8 + [_LEFT] * 2
+    how = "at a rate" if rate else "with clients (more than one: bounded by the throughput)"
+    warning = f". {loaded_warning(summary)}" if summary.loaded_machine else ""
+    parts = []
+    for group in grouped(names, cells):
+        rows = [_cell_row(names, cell) for cell in ordered(names, group)]
+        parts.append(f"{title(names, group[-1])}, {how}, ms{warning}\n\n{_table(rows, heads, sides)}")
+    return "\n\n".join(parts)
+
+
+def _cell_row(names: Names, cell: CellSummary) -> list[str]:
+    label = names.label(cell.gateway)
+    settings = f" [{settings_text(cell.settings)}]" if cell.settings else ""
+    gateway = f"{plain(cell.gateway, limit=40)}{settings}{f' ({label})' if label else ''}"
+    disk = [plain(cell.disk, limit=40)] if names.varies_disk else []
+    shown = has_figures(cell)
+    achieved = numbers.ABSENT if isinstance(cell.achieved_rps, Absent) else numbers.rps(cell.achieved_rps.value)
+    offered = numbers.ABSENT if cell.offered_rps is None else numbers.short(cell.offered_rps)
+    bound = numbers.ABSENT if cell.littles_rps is None else numbers.rps(cell.littles_rps)
+    return [
+        gateway, load_text(cell.load), *disk,
+        *_timing(cell.shift_ms, shown=shown), *_timing(cell.response_ms, shown=shown),
+        *((offered, achieved) if cell.load.kind == "rate" else (achieved, bound)),
+        f"{cell.runs_accepted} of {cell.runs_attempted}", cell.verdict if shown else message(cell),
+    ]  # fmt: skip
+
+
+def _timing(timing: TimingOrAbsent, *, shown: bool) -> list[str]:
+    if not shown or not isinstance(timing, Timing):
+        return [numbers.ABSENT] * 3
+    return [_percentile(timing, name) for name in PERCENTILE_WORDS]
+
+
+def _percentile(timing: Timing, name: str) -> str:
+    value = percentile(timing, name)
+    if value is None:
+        return numbers.ABSENT
+    return numbers.ms(value) + (_GREY if name in timing.few_samples else "")
+
+
+def _remarks(summary: Summary, cells: list[CellSummary]) -> list[str]:
+    lines = [f"Grade {summary.grade}: {grade_text(summary.grade)}."]
+    if summary.loaded_machine:
+        lines.append(f"{loaded_detail(summary)}.")
+    if STATUSES[summary.status]:
+        lines.append(STATUSES[summary.status])
+    timings = [timing for cell in cells for timing in (cell.shift_ms, cell.response_ms)]
+    if any(isinstance(timing, Timing) and timing.few_samples for timing in timings):
+        lines.append(f"{_GREY} behind a figure: 1 to 9 samples lie beyond it, so it is not firm.")
+    flags = {flag for cell in cells for flag in cell.flags} - {"few_samples", "loaded_machine"}
+    lines += [
+        f"{spoken(flag, FLAGS)}: {numbers.plural(sum(flag in cell.flags for cell in cells), 'cell')}"
+        for flag in sorted(flags)
+    ]
+    reasons = dict.fromkeys(
+        f"{plain(cell.cell, limit=120)}: {plain(cell.reason or '')}"
+        for cell in cells
+        if cell.reason and cell.verdict not in ("valid", "not_supported")
+    )
+    return ["\n".join([*lines, *reasons])]
+
+
+def plan_text(plan: PlanFacts) -> str:
+    """Cells, order and cost of a plan, ending in a newline."""
+    rows = [
+        [plain(cell.id, limit=160), cell.driver, numbers.count(cell.load.request_count),
+         numbers.count(cell.load.connections), plain(cell.not_supported or "", limit=100)]
+        for cell in plan.cells
+    ]  # fmt: skip
+    heads = ["cell", "driver", "requests", "connections", "not supported because"]
+    parts = [_table(rows, heads, [_LEFT, _LEFT, _RIGHT, _RIGHT, _LEFT])]
+    parts += [_block_text(number, block) for number, block in enumerate(plan.blocks, start=1)]
+    parts.append(
+        f"{numbers.plural(len(plan.cells), 'cell')}, {numbers.plural(len(plan.blocks), 'block')}, "
+        f"{numbers.plural(plan.window_count, 'window')}: about {numbers.duration(plan.seconds)} and "
+        f"{numbers.size(plan.written_bytes)} on disk."
+    )
+    parts += [f"warning: {plain(text)}" for text in plan.warnings]
+    return "\n\n".join(parts) + "\n"
+
+
+def _block_text(number: int, block: Sequence[Cell]) -> str:
+    lanes: dict[str, list[str]] = {}
+    for cell in block:
+        lanes.setdefault(plain(cell.lane.name, limit=120), []).append(f"{cell.mode} {cell.load.name}")
+    rows = [[lane, ", ".join(windows)] for lane, windows in lanes.items()]
+    widths: list[int | None] = [None, 90]
+    return f"block {number}\n" + tabulate(
+        rows, tablefmt="plain", disable_numparse=True, maxcolwidths=widths, colalign=(_LEFT, _LEFT)
+    )
+
+
+def load_report_text(report: LoadReport) -> str:
+    """What we make of one load report, ending in a newline."""
+    rows = [
+        ["tool", f"{report.tool} {plain(report.tool_version or '(version unknown)', limit=60)}"],
+        ["verdict", report.verdict + (f": {plain(report.reason)}" if report.reason else "")],
+        ["corrected for coordinated omission", report.corrected],
+        ["wall clock", _known(report.wall_s, numbers.duration)],
+        ["scheduled", _known(report.scheduled_count, numbers.count)],
+        ["sent", _known(report.sent_count, numbers.count)],
+        ["answered", _known(report.answered_count, numbers.count) + _split(report.answered_by_status)],
+        ["failed", _known(report.failed_count, numbers.count) + _split(report.failed_by_class)],
+        ["never resolved", _known(report.censored_count, numbers.count)],
+        ["completed per second", _known(report.completed_rps, numbers.rps)],
+        ["2xx share", _known(report.success_ratio, numbers.percent)],
+        ["received", _known(report.received_bytes, numbers.size)],
+        ["response time, ms", _percentiles(report.response_ms)],
+        ["first byte, ms", _percentiles(report.first_byte_ms)],
+    ]
+    rows += [["error", f"{plain(text)} ({numbers.count(n)})"] for text, n in sorted(report.error_text.items())]
+    rows += [["flag", plain(flag)] for flag in report.flags]
+    rows += [["note", plain(note)] for note in report.notes]
+    return tabulate(rows, tablefmt="plain", disable_numparse=True) + "\n"
+
+
+def _known(value: _Number | None, write: Callable[[_Number], str]) -> str:
+    return "unknown" if value is None else write(value)
+
+
+def _split(counts: dict[str, int] | None) -> str:
+    known = [f"{plain(key, limit=40)}: {numbers.count(n)}" for key, n in sorted((counts or {}).items()) if n]
+    return f" ({', '.join(known)})" if known else ""
+
+
+def _percentiles(found: PercentilesOrAbsent) -> str:
+    if not isinstance(found, Percentiles):
+        return f"{numbers.ABSENT} ({plain(found.absent.replace('_', ' '))})"
+    known = (("p50", found.p50), ("p95", found.p95), ("p99", found.p99), ("max", found.max))
+    parts = [f"{name} {numbers.ABSENT if value is None else numbers.ms(value)}" for name, value in known]
+    return f"{', '.join(parts)}, n {'unknown' if found.n is None else numbers.count(found.n)}"
+
+
+def _table(rows: list[list[str]], heads: list[str], sides: list[str]) -> str:
+    return tabulate(rows, headers=heads, tablefmt="simple", disable_numparse=True, colalign=tuple(sides))

@@ -1,0 +1,142 @@
+"""Wording: what the codes of the records are called on pages and in the terminal. Pure tables, thresholds stated.
+
+A code that is not listed is shown with spaces for its underscores, so that a new one is plain, never lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from weighbridge.publish.clean import plain
+
+MOCK_LABEL = "mock, not a product"
+
+SHIFT_TEXT = (
+    "Shift is a percentile through the gateway minus the same percentile direct, paired within a block. It "
+    "answers “how far did my p99 move”. It is biased as a percentile of the time that a gateway adds: it "
+    "subtracts two separate sets of requests, so it can be negative, and it can fall as the percentile rises."
+)
+BOUND_TEXT = (
+    "With more than one client at a time the response time is bounded by the throughput: each client waits for "
+    "its answer, so N clients ÷ mean response time is what the lane serves. Both stand side by side; read such a row "
+    "as a capacity, not as a cost per request."
+)
+
+GRADES: Mapping[str, str] = MappingProxyType(
+    {
+        "smoke": "no claims, for a smoke run only shows that the set-up works; its figures must not be quoted",
+        "ci": "fit to notice a large change between two builds on this host, not to rank products",
+        "standard": "fit for statements about this host and this configuration, with the intervals shown",
+        "publish": "fit to publish for this host and this configuration, with the intervals shown",
+    }
+)
+
+VERDICTS: Mapping[str, str] = MappingProxyType(
+    {
+        "valid": "valid",
+        "saturated": "saturated",
+        "rig_limited": "no figure: limit of the rig",
+        "not_served": "not served",
+        "not_supported": "not supported",
+        "unavailable": "unavailable",
+        "errored": "errored",
+        "incomplete": "incomplete",
+    }
+)
+
+VERDICT_MEANINGS: Mapping[str, str] = MappingProxyType(
+    {
+        "saturated": "the lane achieved less than 99 % of the offered rate; shown as “served X of Y per second”",
+        "rig_limited": "load generator, mock or machine reached its own limit; nothing is said of the gateway",
+        "not_served": "the gateway claims it, but a request tried before the window was not answered as it must be",
+        "not_supported": "the gateway's recipe does not claim this chain or mode",
+        "unavailable": "the gateway could not be installed or had on this machine",
+        "errored": "requests failed, or the gateway crashed or never got ready",
+        "incomplete": "fewer accepted runs than the matrix asks for",
+    }
+)
+
+REASONS: Mapping[str, str] = MappingProxyType(
+    {
+        "gate_timeout": "the machine never got quiet before the run",
+        "load_limit": "one-minute load above the matrix's limit",
+        "steal": "CPU time stolen by the hypervisor",
+        "throttled": "CPU throttled by its limits",
+        "contended": "other work took the CPU",
+        "generator_lag": "the load generator started requests late",
+        "generator_failed": "the load generator failed",
+        "rate_missed": "the load generator missed its rate",
+        "connection_limited": "the cap on connections was reached",
+        "mock_saturated": "a mock reached its limit",
+        "mock_failed": "a mock failed",
+        "disk_full": "no space left on the disk",
+        "port_taken": "a port was taken",
+        "errors": "failed requests",
+        "incomplete": "incomplete samples",
+        "provider_count": "the provider saw another number of requests than the client sent",
+        "crashed": "the gateway crashed",
+        "never_ready": "the gateway never got ready",
+        "not_served": "not served",
+        "no_inband": "the provider's stamp did not come through",
+    }
+)
+
+ABSENCES: Mapping[str, str] = MappingProxyType(
+    {
+        "not_measured": "not measured in this campaign",
+        "not_claimed": "the gateway reports no overhead of its own",
+        "no_inband": "the chain destroys the provider's stamp",
+        "floor": "the floor is what the others are compared with",
+        "is_floor": "the floor is what the others are compared with",
+        "no_floor": "no accepted run of the floor in the same block",
+        "no_runs": "no accepted run",
+        "no_accepted_run": "no accepted run",
+        "not_run": "not run",
+        "not_rejected": "no attempt was rejected",
+        "none_rejected": "no attempt was rejected",
+        "no_first_byte": "the driver keeps no first-byte time for this mode",
+        "closed_loop": "clients have no intended start",
+        "too_few_samples": "no sample lies beyond this percentile",
+    }
+)
+
+FLAGS: Mapping[str, str] = MappingProxyType(
+    {
+        "few_samples": "fewer than 10 samples lie beyond a percentile; it is grey and carries its rank",
+        "floor_limited": "the floor's p99 is above 20 % of this figure's p50",
+        "not_steady": "response times still moved when the window began",
+        "loaded_machine": "other work loaded the machine during an accepted run",
+        "backlog_growing": "undelivered events were still growing at the end of the window",
+        "repeats": "more prompts repeated than drawing with replacement explains",
+        "retried": "the provider saw more requests than the client sent: retries",
+        "connection_limited": "the cap on connections was reached",
+        "negative_shift": "the shift is negative: below what this campaign can tell apart",
+        "littles_law": "achieved rate and N ÷ mean differ by more than 5 %",
+        "throttled": "CPU throttled by its limits",
+    }
+)
+
+STATUSES: Mapping[str, str] = MappingProxyType(
+    {
+        "complete": "",
+        "interrupted": "This campaign was interrupted: cells that were not reached say so.",
+        "failed": "This campaign ended early: cells that were not reached say so.",
+        "running": "This campaign is not finished: the figures may change.",
+    }
+)
+
+PERCENTILE_WORDS = ("p50", "p95", "p99")
+
+
+def spoken(code: str, table: Mapping[str, str]) -> str:
+    """Sentence part of a code; a phrase or an unknown code as plain text."""
+    known = table.get(code)
+    if known is not None:
+        return known
+    return plain(code.replace("_", " ") if " " not in code else code)
+
+
+def grade_text(grade: str) -> str:
+    """What may be said of figures of this grade."""
+    return spoken(grade, GRADES)

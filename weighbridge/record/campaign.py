@@ -1,0 +1,114 @@
+"""The documents of a whole campaign: what was set out to do, and how it ended."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from weighbridge.record.base import Count, Document, Versioned
+from weighbridge.record.host import HostFacts, ToolFacts
+
+Grade = Literal["smoke", "ci", "standard", "publish"]
+
+
+class GitFacts(Document):
+    """State of the checkout that ran, where there is one."""
+
+    commit: str | None = Field(description="Commit id, null outside a checkout.")
+    dirty: bool | None = Field(description="Whether tracked files differed from it.")
+
+
+class GatewayFacts(Document):
+    """A gateway of the campaign: what it is and which copy was weighed."""
+
+    id: str = Field(description="Folder name of the recipe.")
+    name: str = Field(description="Name for people.")
+    kind: Literal["floor", "mock", "product"] = Field(description="What sort of lane it is.")
+    label: str | None = Field(default=None, description="Words of the recipe that must stand beside the name.")
+    homepage: str | None = Field(description="Where it comes from.")
+    license: str | None = Field(description="Its licence.")
+    recipe_sha256: str = Field(description="Digest of the recipe folder.")
+    tool: ToolFacts | None = Field(description="Installed copy; null when unavailable.")
+    unavailable: str | None = Field(default=None, description="Why it could not be had.")
+
+
+class CellPlan(Document):
+    """One cell as planned, in words that need no matrix to read."""
+
+    cell: str = Field(description="Cell id.")
+    gateway: str = Field(description="Recipe id.")
+    settings: dict[str, str] = Field(description="Settings of the gateway that the matrix varies.")
+    chain: str = Field(description="Policy chain.")
+    disk: str = Field(description="Disk of its state.")
+    mode: Literal["plain", "stream"] = Field(description="Mode.")
+    payload: str = Field(description="Payload name.")
+    answer: str = Field(description="Answer name.")
+    provider_time_s: float = Field(description="Provider's time to the end of the answer, s.")
+    load_kind: Literal["rate", "clients"] = Field(description="Open or closed loop.")
+    rate_rps: float | None = Field(description="Arrival rate.")
+    clients: Count | None = Field(description="Number of clients.")
+    duration_s: float | None = Field(description="Length of a rate window.")
+    request_count: Count = Field(description="Requests measured.")
+    connections: Count = Field(description="Cap on connections.")
+    driver: Literal["oha", "wrk", "probe"] = Field(description="Driver.")
+    floor: str = Field(description="Cell id of the floor it is compared with.")
+    not_supported: str | None = Field(default=None, description="Why the recipe does not serve it.")
+
+
+class PayloadFacts(Document):
+    """Size of a prompt."""
+
+    system_bytes: Count = Field(description="Bytes of the system message.")
+    user_bytes: Count = Field(description="Bytes of the user message.")
+
+
+class AnswerFacts(Document):
+    """Timing of the mock provider's answer."""
+
+    delay_s: float = Field(description="Time to the answer or to the first chunk, s.")
+    chunk_count: Count = Field(description="Chunks of a stream.")
+    gap_s: float = Field(description="Time between chunks, s.")
+
+
+class CampaignRecord(Versioned):
+    """`campaign.json`: what was set out to do, on what, with what. Written before the first window."""
+
+    schema_: Literal["weighbridge.campaign/1"] = Field(
+        default="weighbridge.campaign/1", alias="schema", description="Kind and version of this document."
+    )
+    campaign: str = Field(description="Folder name of the campaign.")
+    weighbridge_version: str = Field(description="Version of Weighbridge.")
+    method_version: Count = Field(description="Version of the method.")
+    started_at: str = Field(description="Start, UTC, ISO 8601.")
+    title: str = Field(description="Title of the matrix.")
+    command: str = Field(description="Command line that repeats it.")
+    grade: Grade = Field(description="What may be said of the figures.")
+    runs: Count = Field(description="Accepted runs wanted of each cell.")
+    seed: int = Field(description="Seed of prompts and order.")
+    matrix_sha256: str = Field(description="Digest of the matrix file.")
+    subject: str = Field(description="Gateway under test.")
+    load_limit_per_cpu: float | None = Field(description="Limit on the one-minute load as a share of the CPUs.")
+    git: GitFacts = Field(description="State of the checkout.")
+    host: HostFacts = Field(description="The machine.")
+    tools: tuple[ToolFacts, ...] = Field(description="Programs that took part.")
+    gateways: tuple[GatewayFacts, ...] = Field(description="Gateways of the campaign.")
+    payloads: dict[str, PayloadFacts] = Field(description="Payloads by name.")
+    answers: dict[str, AnswerFacts] = Field(description="Answers by name.")
+    cells: tuple[CellPlan, ...] = Field(description="Every selected cell.")
+    order: tuple[tuple[str, ...], ...] = Field(description="Cell ids in the order of each block.")
+    warnings: tuple[str, ...] = Field(default=(), description="What weakens the figures, known before the start.")
+
+
+class Finished(Versioned):
+    """`finished.json`: how the campaign ended; absent while it runs and after a crash."""
+
+    schema_: Literal["weighbridge.finished/1"] = Field(
+        default="weighbridge.finished/1", alias="schema", description="Kind and version of this document."
+    )
+    status: Literal["complete", "interrupted", "failed"] = Field(description="How it ended.")
+    exit_code: int = Field(description="Exit code of the task.")
+    ended_at: str = Field(description="End, UTC, ISO 8601.")
+    accepted_count: Count = Field(description="Accepted runs.")
+    rejected_count: Count = Field(description="Rejected attempts.")
+    text: str = Field(description="One sentence.")

@@ -1,0 +1,55 @@
+"""Figures as they are kept: a value with its sample size, or an absence with a reason; never a zero or a blank."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from weighbridge.record.base import Count, Document, Milliseconds
+
+
+class Absent(Document):
+    """A figure that does not exist, and why (a code such as `no_inband` or a short phrase)."""
+
+    absent: str = Field(min_length=1, description="Why the figure does not exist.")
+
+
+class Interval(Document):
+    """Run-level 95 % interval of each percentile (t on logs, or on plain values where one is not positive)."""
+
+    p50: tuple[Milliseconds, Milliseconds] | None = Field(default=None, description="Interval of the p50.")
+    p95: tuple[Milliseconds, Milliseconds] | None = Field(default=None, description="Interval of the p95.")
+    p99: tuple[Milliseconds, Milliseconds] | None = Field(default=None, description="Interval of the p99.")
+
+
+class Timing(Document):
+    """Percentiles of a time in milliseconds.
+
+    A percentile is null when no sample lies beyond it. One that has 1–9 samples beyond it in some run is named
+    in `few_samples` with its rank, such as {"p99": "248th of 250"}: shown grey, kept out of sentences.
+    """
+
+    p50: Milliseconds | None = Field(description="50th percentile, nearest rank, ms.")
+    p95: Milliseconds | None = Field(description="95th percentile, nearest rank, ms.")
+    p99: Milliseconds | None = Field(description="99th percentile, nearest rank, ms.")
+    mean: Milliseconds | None = Field(description="Arithmetic mean, ms; null for a shift.")
+    n: Count = Field(description="Samples in each run (the smallest over the runs).")
+    interval: Interval | None = Field(default=None, description="Interval over run values; null below 3 runs.")
+    few_samples: dict[str, str] = Field(
+        default_factory=dict, description="Percentiles with 1–9 samples beyond them, with their rank."
+    )
+
+
+class Figure(Document):
+    """A single number with its spread over the accepted runs."""
+
+    value: float = Field(allow_inf_nan=False, description="Median over the accepted runs.")
+    low: float | None = Field(default=None, description="Smallest run value.")
+    high: float | None = Field(default=None, description="Largest run value.")
+
+
+TimingOrAbsent = Annotated[Timing | Absent, Field(union_mode="smart")]
+FigureOrAbsent = Annotated[Figure | Absent, Field(union_mode="smart")]
+
+Corrected = Literal["yes", "no", "unknown"]

@@ -1,0 +1,67 @@
+"""The load report: one form for what oha, wrk and the probe say of a run. Contract of `invoke read --json`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from weighbridge.record.base import Count, Document, Milliseconds, Seconds, Versioned
+from weighbridge.record.figures import Absent, Corrected
+
+FAILURE_CLASSES = (
+    "connect_refused",
+    "timeout",
+    "reset",
+    "closed_before_answer",
+    "body_broken",
+    "protocol",
+    "client_files",
+    "other",
+)
+
+
+class Percentiles(Document):
+    """Percentiles as the tool's samples give them, ms; null where time-outs or cuts leave one undefined."""
+
+    p50: Milliseconds | None = Field(description="50th percentile, ms.")
+    p95: Milliseconds | None = Field(description="95th percentile, ms.")
+    p99: Milliseconds | None = Field(description="99th percentile, ms.")
+    max: Milliseconds | None = Field(description="Largest value, ms.")
+    n: Count | None = Field(description="Samples behind them; null when the file does not tell.")
+
+
+PercentilesOrAbsent = Annotated[Percentiles | Absent, Field(union_mode="smart")]
+
+
+class LoadReport(Versioned):
+    """What a load generator reported, read with its traps in mind. What was not given cannot be guessed: null."""
+
+    schema_: Literal["weighbridge.load-report/1"] = Field(
+        default="weighbridge.load-report/1", alias="schema", description="Kind and version of this document."
+    )
+    tool: Literal["oha", "wrk", "probe"] = Field(description="The program that drove.")
+    tool_version: str | None = Field(description="Its version as given or as the samples prove; null if unknown.")
+    generation: str | None = Field(default=None, description="oha's schema generation: G1 to G5, or csv.")
+    corrected: Corrected = Field(description="Whether durations count from the intended start.")
+    verdict: Literal["ok", "partial", "void"] = Field(description="How far the report can be used.")
+    reason: str | None = Field(description="Why it is partial or void.")
+    wall_s: Seconds | None = Field(description="Wall clock of the run by the tool's own account.")
+    scheduled_count: Count | None = Field(description="Arrivals that were planned.")
+    sent_count: Count | None = Field(description="Requests that were started.")
+    answered_count: Count | None = Field(description="Requests that got an HTTP answer of any status.")
+    answered_by_status: dict[str, Count] | None = Field(description="Answers by HTTP status.")
+    failed_count: Count | None = Field(description="Requests that ended without an answer.")
+    failed_by_class: dict[str, Count] | None = Field(description="Failures by class.")
+    censored_count: Count | None = Field(description="Scheduled and never resolved.")
+    completed_rps: float | None = Field(description="Answered ÷ wall_s.")
+    success_ratio: float | None = Field(description="2xx over all that was answered or failed.")
+    received_bytes: Count | None = Field(description="Body bytes as received.")
+    response_ms: PercentilesOrAbsent = Field(description="The tool's durations; `corrected` says which kind.")
+    first_byte_ms: PercentilesOrAbsent = Field(description="Time to the first body byte from the actual start.")
+    histogram: tuple[tuple[float, Count], ...] = Field(
+        default=(), description="Pairs (upper bound in seconds, count) sorted by bound."
+    )
+    error_text: dict[str, Count] = Field(default_factory=dict, description="Error texts as received, with counts.")
+    flags: tuple[str, ...] = Field(default=(), description="Remarks: small_n, non_2xx_mixed, partial, …")
+    notes: tuple[str, ...] = Field(default=(), description="Remarks in words, deadline aborts among them.")

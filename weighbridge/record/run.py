@@ -1,0 +1,148 @@
+"""One measured window of one cell: `cells/<cell>/b01/run.json`, written last, and thereby the commit of the run."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from weighbridge.record.base import Count, Document, Seconds, Versioned
+from weighbridge.record.figures import Absent, TimingOrAbsent
+from weighbridge.record.host import LoadReading, ToolFacts
+from weighbridge.record.load_report import LoadReport
+
+# Reason codes with their class: whose doing it was. METHOD section 5; nothing here looks at a measured overhead.
+REASONS: dict[str, Literal["rig", "gateway"]] = {
+    "gate_timeout": "rig",
+    "load_limit": "rig",
+    "steal": "rig",
+    "throttled": "rig",
+    "contended": "rig",
+    "generator_lag": "rig",
+    "generator_failed": "rig",
+    "rate_missed": "rig",
+    "connection_limited": "rig",
+    "mock_saturated": "rig",
+    "mock_failed": "rig",
+    "disk_full": "rig",
+    "port_taken": "rig",
+    "errors": "gateway",
+    "incomplete": "gateway",
+    "provider_count": "gateway",
+    "crashed": "gateway",
+    "never_ready": "gateway",
+    "not_served": "gateway",
+    "no_inband": "gateway",
+}
+
+Verdict = Literal[
+    "valid", "saturated", "rig_limited", "not_served", "not_supported", "unavailable", "errored", "incomplete"
+]
+
+
+class DriverRecord(Document):
+    """Which program drove and how it was called; secrets in the arguments are masked."""
+
+    tool: ToolFacts = Field(description="The program.")
+    argv: tuple[str, ...] = Field(description="Arguments as run, secrets masked.")
+    exit_code: int = Field(description="Exit status; negative for a death by signal.")
+    cut: bool = Field(description="Whether we interrupted it because the lane did not keep the rate.")
+
+
+class Counts(Document):
+    """What was counted on both sides of the gateway in the window."""
+
+    client_sent_count: Count | None = Field(description="Requests the driver says it started.")
+    client_answered_count: Count | None = Field(description="Requests the driver got an answer to.")
+    client_success_count: Count | None = Field(description="Answers with a 2xx status.")
+    provider_request_count: Count = Field(description="Requests the mock provider received.")
+    provider_distinct_count: Count = Field(description="Distinct request references it saw.")
+    provider_aborted_count: Count = Field(description="Requests whose client left before the end.")
+    repeat_share_ratio: float = Field(
+        description="Share of prompts that repeat an earlier one, by the provider's count."
+    )
+    expected_repeat_ratio: float = Field(description="Share that drawing with replacement makes us expect.")
+    control_plane_calls: dict[str, Count] = Field(
+        default_factory=dict, description="Control-plane calls by kind, after the drain."
+    )
+    admission_call_count: Count = Field(default=0, description="Those in the path of a request.")
+    background_call_count: Count = Field(default=0, description="Those beside it.")
+
+
+class RunFigures(Document):
+    """Figures of one run; the first request of each connection is left out of every percentile."""
+
+    offered_rps: float | None = Field(description="Requests per second asked for; null for clients.")
+    achieved_rps: float | None = Field(description="(answered − 1) ÷ (last end − first end), or answered ÷ wall.")
+    achieved_from: Literal["samples", "totals"] = Field(description="What the achieved rate was taken from.")
+    goodput_rps: float | None = Field(description="Answered with 2xx and whole, per second.")
+    trimmed_count: Count = Field(description="Requests left out because they opened a connection.")
+    request_count: Count = Field(description="Requests behind the percentiles.")
+    error_count: Count = Field(description="Answers that are no 2xx, and failures.")
+    in_flight_max_count: Count | None = Field(description="Most requests open at one time.")
+    response_ms: TimingOrAbsent = Field(description="End minus intended start.")
+    service_ms: TimingOrAbsent = Field(description="End minus actual start.")
+    ttfb_ms: TimingOrAbsent = Field(description="First body byte minus actual start.")
+    dispatch_lag_ms: TimingOrAbsent = Field(description="Actual start minus release by the pacer.")
+    release_lateness_ms: TimingOrAbsent = Field(description="Release by the pacer minus the ideal grid.")
+    rate_error_ratio: float | None = Field(description="Achieved send rate ÷ offered − 1, from the samples.")
+
+
+class Evidence(Document):
+    """What one request through the lane showed before the window, as far as it may be kept."""
+
+    mode: str = Field(description="plain or stream.")
+    status: int | None = Field(description="HTTP status, null without an answer.")
+    ok: bool = Field(description="Whether the answer was the provider's, whole, in the right form.")
+    problem: str | None = Field(description="What was wrong with it.")
+    body_head: str = Field(default="", description="First bytes of the answer when it was wrong, secrets masked.")
+    upstream_changes: tuple[str, ...] = Field(default=(), description="What the gateway changed in the request.")
+    stamp_survives: bool | None = Field(default=None, description="Whether the provider's stamp came through.")
+    end_marker: bool | None = Field(default=None, description="Whether a stream ended with [DONE].")
+    chunk_count: Count | None = Field(default=None, description="Content chunks seen in a stream.")
+
+
+class Resources(Document):
+    """What the gateway's process tree used in the window."""
+
+    cpu_s: float | None = Field(default=None, description="CPU seconds of the tree in the window.")
+    rss_idle_bytes: Count | None = Field(default=None, description="Resident memory before the window.")
+    rss_peak_bytes: Count | None = Field(default=None, description="Largest resident memory seen in it.")
+    mock_cpu_cores: float | None = Field(default=None, description="CPU the mock provider took, in cores.")
+    flush_count: Count | None = Field(default=None, description="Flushes of the disk's device in the window.")
+    absent: dict[str, str] = Field(default_factory=dict, description="What could not be read, with the reason.")
+
+
+class RunRecord(Versioned):
+    """The record of one attempt at one cell in one block."""
+
+    schema_: Literal["weighbridge.run/1"] = Field(
+        default="weighbridge.run/1", alias="schema", description="Kind and version of this document."
+    )
+    cell: str = Field(description="Cell id.")
+    block: int = Field(ge=1, description="Number of the block, from 1.")
+    attempt: int = Field(ge=1, description="Number of the attempt at this cell in the campaign, from 1.")
+    fingerprint: str = Field(description="Digest of all that makes this cell what it is; resume compares it.")
+    accepted: bool = Field(description="Whether the run counts.")
+    verdict: Verdict = Field(description="What the run says: valid, saturated, errored, …")
+    reason: str | None = Field(default=None, description="Reason code of a run that is not valid.")
+    reason_text: str | None = Field(default=None, description="The same as a sentence.")
+    flags: tuple[str, ...] = Field(default=(), description="Remarks that change no verdict.")
+    started_at: str = Field(description="Start of the window, UTC, ISO 8601.")
+    window_s: Seconds = Field(description="Wall clock of the window.")
+    driver: DriverRecord | None = Field(default=None, description="Null when the window was never opened.")
+    load_report: LoadReport | None = Field(default=None, description="What the driver reported.")
+    counts: Counts | None = Field(default=None, description="Counts on both sides.")
+    figures: RunFigures | None = Field(default=None, description="Figures of the run.")
+    claimed_overhead_ms: TimingOrAbsent = Field(
+        default=Absent(absent="not_claimed"), description="The gateway's own overhead header in the preflight."
+    )
+    drain_s: Seconds | None = Field(default=None, description="Time until no event was undelivered.")
+    undelivered_at_end_count: Count | None = Field(
+        default=None, description="Undelivered events as the window ended."
+    )
+    load_before: LoadReading | None = Field(default=None, description="The machine before the window.")
+    load_after: LoadReading | None = Field(default=None, description="The machine after the window.")
+    resources: Resources = Field(default_factory=Resources, description="What the gateway used.")
+    evidence: tuple[Evidence, ...] = Field(default=(), description="What preflight saw.")
+    files: dict[str, str] = Field(default_factory=dict, description="SHA-256 of each other file of this folder.")

@@ -1,0 +1,148 @@
+"""`summary.json`: the contract with pages, exports and outside readers. Derived; rebuilt from the runs."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from weighbridge.record.base import Count, Document, Versioned
+from weighbridge.record.campaign import AnswerFacts, CampaignRecord, Grade, PayloadFacts
+from weighbridge.record.figures import Absent, FigureOrAbsent, TimingOrAbsent
+from weighbridge.record.host import HostFacts, LoadReading
+from weighbridge.record.run import Verdict
+
+NOT_MEASURED = Absent(absent="not_measured")
+
+
+class LoadFacts(Document):
+    """The load of a cell."""
+
+    kind: Literal["rate", "clients"] = Field(description="Open or closed loop.")
+    rate_rps: float | None = Field(description="Arrival rate; null for clients.")
+    clients: Count | None = Field(description="Number of clients; null for a rate.")
+    duration_s: float | None = Field(description="Length of a rate window.")
+    request_count: Count = Field(description="Requests measured in a run.")
+    connections: Count = Field(description="Cap on connections.")
+
+
+class Rejected(Document):
+    """Attempts that do not count, by reason."""
+
+    reason: str = Field(description="Reason code.")
+    reason_class: Literal["rig", "gateway"] = Field(description="Whose doing it was.")
+    count: Count = Field(description="How many attempts.")
+    example: str = Field(description="The sentence of the first of them.")
+
+
+class RunLine(Document):
+    """One attempt as the page's table of runs shows it."""
+
+    block: Count = Field(description="Block.")
+    attempt: Count = Field(description="Attempt.")
+    accepted: bool = Field(description="Whether it counts.")
+    verdict: Verdict = Field(description="Verdict of the run.")
+    reason: str | None = Field(description="Reason code.")
+    achieved_rps: float | None = Field(description="Achieved rate.")
+    response_p50_ms: float | None = Field(description="Median response time, ms.")
+    load_before: LoadReading | None = Field(description="Machine before.")
+    load_after: LoadReading | None = Field(description="Machine after.")
+
+
+class CellSummary(Document):
+    """One cell over its runs. Timings are medians of run values; a shift is paired within the block first."""
+
+    cell: str = Field(description="Cell id.")
+    gateway: str = Field(description="Recipe id.")
+    settings: dict[str, str] = Field(description="Settings of the gateway.")
+    chain: str = Field(description="Policy chain.")
+    disk: str = Field(description="Disk of its state.")
+    mode: Literal["plain", "stream"] = Field(description="Mode.")
+    payload: str = Field(description="Payload name.")
+    answer: str = Field(description="Answer name.")
+    load: LoadFacts = Field(description="Load.")
+    driver: Literal["oha", "wrk", "probe"] = Field(description="Driver.")
+    floor: str = Field(description="Cell id of its floor.")
+    verdict: Verdict = Field(description="Verdict of the cell.")
+    reason: str | None = Field(description="Sentence behind a verdict that is not valid.")
+    flags: tuple[str, ...] = Field(description="Remarks.")
+    runs_accepted: Count = Field(description="Runs that count.")
+    runs_attempted: Count = Field(description="Runs tried.")
+    rejected: tuple[Rejected, ...] = Field(default=(), description="Attempts that do not count.")
+    runs: tuple[RunLine, ...] = Field(default=(), description="Every attempt.")
+    offered_rps: float | None = Field(description="Requests per second asked for.")
+    achieved_rps: FigureOrAbsent = Field(description="Achieved rate.")
+    goodput_rps: FigureOrAbsent = Field(description="Whole 2xx answers per second.")
+    littles_rps: float | None = Field(default=None, description="N ÷ mean service time for N clients, requests/s.")
+    served_text: str | None = Field(default=None, description="`served X of Y per second` of a saturated cell.")
+    request_count: Count = Field(description="Requests behind the percentiles, over the accepted runs.")
+    error_count: Count = Field(description="Errors over all attempts.")
+    in_flight_max_count: Count | None = Field(description="Most requests open at a time.")
+    drain_s: FigureOrAbsent = Field(description="Event drain after the window.")
+    undelivered_at_end_count: Count | None = Field(
+        description="Largest number of undelivered events at a window's end."
+    )
+    load_before: LoadReading | None = Field(description="Machine before the first accepted run.")
+    load_after: LoadReading | None = Field(description="Machine after the last accepted run.")
+    response_ms: TimingOrAbsent = Field(description="End minus intended start.")
+    service_ms: TimingOrAbsent = Field(description="End minus actual start.")
+    ttfb_ms: TimingOrAbsent = Field(description="First body byte minus actual start.")
+    ttft_ms: TimingOrAbsent = Field(default=NOT_MEASURED, description="First content.")
+    gap_ms: TimingOrAbsent = Field(default=NOT_MEASURED, description="Gaps between content events.")
+    added_ms: TimingOrAbsent = Field(default=NOT_MEASURED, description="Added time, plain.")
+    added_first_ms: TimingOrAbsent = Field(default=NOT_MEASURED, description="Added time to the first content.")
+    added_total_ms: TimingOrAbsent = Field(default=NOT_MEASURED, description="Added time to the end of a stream.")
+    shift_ms: TimingOrAbsent = Field(description="Percentile through the gateway minus the same percentile direct.")
+    shift_with_rejected_ms: TimingOrAbsent = Field(description="The same with the rejected runs that have figures.")
+    ttfb_shift_ms: TimingOrAbsent = Field(description="Shift of the time to first byte.")
+    claimed_overhead_ms: TimingOrAbsent = Field(description="The gateway's own claim.")
+    dispatch_lag_ms: TimingOrAbsent = Field(description="Generator's own delay between release and start.")
+    release_lateness_ms: TimingOrAbsent = Field(description="Generator's own lateness against the ideal grid.")
+    rate_error_ratio: float | None = Field(description="Worst send-rate error of the accepted runs.")
+    buffering: str | None = Field(default=None, description="Buffering verdict of a stream.")
+    cpu_ms_per_request: FigureOrAbsent = Field(
+        default=NOT_MEASURED, description="CPU of the process tree per request."
+    )
+    rss_peak_bytes: FigureOrAbsent = Field(default=NOT_MEASURED, description="Peak resident memory.")
+    control_plane_calls_per_request: FigureOrAbsent = Field(
+        description="Control-plane calls per request, after the drain."
+    )
+    upstream_calls_per_request: FigureOrAbsent = Field(description="Provider calls per request.")
+    flushes_per_request: FigureOrAbsent = Field(default=NOT_MEASURED, description="Device flushes per request.")
+
+
+class GatewaySummary(Document):
+    """A gateway as pages name it."""
+
+    id: str = Field(description="Recipe id.")
+    name: str = Field(description="Name for people.")
+    kind: Literal["floor", "mock", "product"] = Field(description="What sort of lane it is.")
+    label: str | None = Field(description="Words that must stand beside the name, such as `mock, not a product`.")
+    version: str | None = Field(description="Version weighed.")
+    sha256: str | None = Field(description="Digest of what was weighed.")
+    homepage: str | None = Field(description="Where it comes from.")
+    license: str | None = Field(description="Licence.")
+    unavailable: str | None = Field(description="Why it was not weighed.")
+
+
+class Summary(Versioned):
+    """The whole campaign as pages and outside readers get it."""
+
+    schema_: Literal["weighbridge.summary/1"] = Field(
+        default="weighbridge.summary/1", alias="schema", description="Kind and version of this document."
+    )
+    campaign: str = Field(description="Campaign folder name.")
+    method_version: Count = Field(description="Version of the method.")
+    grade: Grade = Field(description="What may be said of the figures.")
+    subject: str = Field(description="Gateway under test.")
+    status: Literal["complete", "interrupted", "failed", "running"] = Field(description="How far the campaign came.")
+    host: HostFacts = Field(description="The machine.")
+    provenance: CampaignRecord = Field(description="campaign.json as written at the start.")
+    payloads: dict[str, PayloadFacts] = Field(description="Payloads by name.")
+    answers: dict[str, AnswerFacts] = Field(description="Answers by name.")
+    gateways: tuple[GatewaySummary, ...] = Field(description="Gateways in the order of the matrix, floor first.")
+    loaded_machine: bool = Field(description="Whether other work loaded the machine during an accepted run.")
+    loaded_text: str | None = Field(description="What was seen of it.")
+    runs_accepted: Count = Field(description="Accepted runs in all.")
+    runs_rejected: Count = Field(description="Rejected attempts in all.")
+    cells: tuple[CellSummary, ...] = Field(description="Every selected cell.")

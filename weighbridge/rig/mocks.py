@@ -1,0 +1,158 @@
+"""The mock provider and the mock control plane: how they are started and asked. Called by the walk.
+
+They are programs that are met over HTTP only. Each has an admin port of its own, so that asking for counters is
+never counted and never queues behind a request.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from weighbridge import resources
+from weighbridge.errors import LaneFailed
+from weighbridge.matrix.cells import AnswerSpec
+from weighbridge.rig import http
+from weighbridge.rig.ready import Watched, wait_ready
+from weighbridge.rig.services import Child, Service
+from weighbridge.rig.supervisor import Supervisor
+
+_READY_WITHIN_S = 30.0
+_ADMIN_TIMEOUT_S = 10.0
+
+
+@dataclass(frozen=True)
+class Ports:
+    """Ports of one campaign, all on 127.0.0.1."""
+
+    provider: int
+    provider_admin: int
+    control_plane: int
+    control_plane_admin: int
+    gateway: int
+    gateway_admin: int
+
+
+@dataclass(frozen=True)
+class Keys:
+    """Throwaway secrets of one campaign; none of them is ever kept."""
+
+    client: str
+    provider: str
+    machine: str
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """Every secret, for masking."""
+        return (self.client, self.provider, self.machine)
+
+
+@dataclass(frozen=True)
+class Mock:
+    """A running mock with its admin address."""
+
+    name: str
+    child: Child
+    admin_url: str
+
+    def ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """JSON answer of the admin port; LaneFailed `mock_failed` when there is none."""
+        data = json.dumps(body).encode() if body is not None else None
+        try:
+            answer = http.call(
+                method,
+                self.admin_url + path,
+                headers=(("content-type", "application/json"),) if data else (),
+                body=data,
+                timeout_s=_ADMIN_TIMEOUT_S,
+            )
+            if answer.status != 200:
+                raise ValueError(f"status {answer.status}")
+            return json.loads(answer.body)
+        except (OSError, ValueError) as error:
+            raise LaneFailed(
+                f"the {self.name} did not answer its admin port ({error})",
+                reason="mock_failed",
+                phase="window",
+                log_tail=self.child.log_tail(),
+            ) from error
+
+
+@dataclass(frozen=True)
+class Mocks:
+    """Both mocks of a campaign."""
+
+    provider: Mock
+    control_plane: Mock
+
+    def reset(self, answer: AnswerSpec) -> None:
+        """Start counting anew and answer as `answer` says."""
+        body = {"delay_s": answer.delay_s, "chunk_count": answer.chunk_count, "gap_s": answer.gap_s}
+        self.provider.ask("POST", "/reset", body)
+        self.control_plane.ask("POST", "/reset", {})
+
+
+def start_mocks(supervisor: Supervisor, ports: Ports, keys: Keys, folder: Path) -> Mocks:
+    """Both mocks, started and ready; their logs lie in `folder`."""
+    config = folder / "control-plane.json"
+    config.write_text(
+        json.dumps({"machine_token": keys.machine, "client_keys": [keys.client], "yaml": "", "delay_s": 0.0})
+    )
+    provider = _start(
+        supervisor,
+        Service(
+            name="mock provider",
+            argv=_argv("provider", "--port", str(ports.provider), "--admin-port", str(ports.provider_admin)),
+            env=_environment(),
+            cwd=folder,
+            log=folder / "provider.log",
+            ports=(ports.provider, ports.provider_admin),
+            secrets=keys.all,
+        ),
+        ports.provider_admin,
+    )
+    control = ("--port", str(ports.control_plane), "--admin-port", str(ports.control_plane_admin))
+    control_plane = _start(
+        supervisor,
+        Service(
+            name="mock control plane",
+            argv=_argv("control_plane", *control, "--config", str(config)),
+            env=_environment(),
+            cwd=folder,
+            log=folder / "control-plane.log",
+            ports=(ports.control_plane, ports.control_plane_admin),
+            secrets=keys.all,
+        ),
+        ports.control_plane_admin,
+    )
+    return Mocks(provider=provider, control_plane=control_plane)
+
+
+def _start(supervisor: Supervisor, service: Service, admin_port: int) -> Mock:
+    child = supervisor.start(service)
+    url = f"http://127.0.0.1:{admin_port}"
+
+    def probe() -> str | None:
+        answer = http.call("GET", f"{url}/healthz", timeout_s=2.0)
+        return None if answer.status == 200 else f"status {answer.status}"
+
+    wait_ready(
+        probe,
+        alive=child.death,
+        within_s=_READY_WITHIN_S,
+        hold_s=0.2,
+        watched=Watched(service.name, child.log_tail),
+    )
+    return Mock(name=service.name, child=child, admin_url=url)
+
+
+def _argv(mock: str, *arguments: str) -> tuple[str, ...]:
+    return (sys.executable, "-m", f"mocks.{mock}", *arguments)
+
+
+def _environment() -> dict[str, str]:
+    return {"PYTHONPATH": str(resources.root())}

@@ -1,0 +1,124 @@
+"""`bench`: run the matrix and end with tables in the terminal and pages on disk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from invoke.context import Context
+from invoke.tasks import task
+
+from weighbridge import resources, units
+from weighbridge.campaign.request import CampaignRequest, Outcome
+from weighbridge.campaign.run import run_campaign
+from weighbridge.errors import InputError
+from weighbridge.load.drivers import DRIVERS
+from weighbridge.matrix.advice import advise
+from weighbridge.publish.progress import ConsoleListener
+from weighbridge.publish.site import render
+from weighbridge.publish.terminal import summary_text
+from weighbridge.rig.signals import StopSignals
+from weighbridge.tasks import front
+from weighbridge.tasks.provision import Provisions, provide
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Where a campaign reads and writes."""
+
+    results: Path
+    state_root: Path | None
+    port_base: int | None
+
+
+@task(
+    auto_shortflags=False,
+    iterable=["only"],
+    help={
+        "matrix": front.MATRIX_HELP,
+        "recipes": front.RECIPES_HELP,
+        "quick": "what the matrix's quick section says: a first look, no claims",
+        "only": front.ONLY_HELP,
+        "runs": "accepted runs wanted of each cell, instead of the matrix's",
+        "out": "folder for campaigns and site, instead of results/",
+        "state_root": "existing folder for gateway state, instead of .weighbridge/state",
+        "port_base": "first of six ports to use, instead of a free range",
+        "driver": "load generator, instead of the matrix's",
+        "no_install": "install nothing: what is missing makes cells unavailable",
+        "json": "print the summary document alone on stdout",
+    },
+)
+@front.guarded
+def bench(  # noqa: PLR0913 - the flags of the command line
+    _: Context,
+    *,
+    matrix: str = "",
+    recipes: str = "",
+    quick: bool = False,
+    only: Any = None,
+    runs: str = "",
+    out: str = "",
+    state_root: str = "",
+    port_base: str = "",
+    driver: str = "",
+    no_install: bool = False,
+    json: bool = False,
+) -> None:
+    """Run the matrix; end with tables and pages."""
+    asked = front.Asked(
+        matrix, recipes, quick, tuple(only or ()), front.number("runs", runs, units.parse_count), driver or None
+    )
+    opened = front.open_matrix(asked)
+    places = _Places(
+        results=front.results_folder(out),
+        state_root=_existing(state_root),
+        port_base=front.number("port-base", port_base, units.parse_port),
+    )
+    with StopSignals(), ConsoleListener() as listener:
+        provisions = provide(opened, listener, install=not no_install)
+        outcome = run_campaign(_request(opened, places, provisions), listener, front.environment())
+        site = render(outcome.summary, places.results / "site")
+    _report(outcome, site, as_json=json)
+    front.leave(outcome.exit_code)
+
+
+def _existing(state_root: str) -> Path | None:
+    if not state_root:
+        return None
+    path = Path(state_root).absolute()
+    if not path.is_dir():
+        raise InputError(f"--state-root: {state_root} is no folder", expected="expected an existing folder")
+    return path
+
+
+def _request(opened: front.Opened, places: _Places, provisions: Provisions) -> CampaignRequest:
+    matrix = opened.loaded.matrix
+    return CampaignRequest(
+        loaded=opened.loaded,
+        catalogue=opened.catalogue,
+        cells=opened.cells,
+        runs=matrix.runs,
+        results=places.results,
+        home=front.home(),
+        state_root=places.state_root,
+        port_base=places.port_base,
+        driver=DRIVERS[matrix.driver],
+        tool=provisions.tool,
+        gateways=provisions.gateways,
+        unavailable=provisions.unavailable,
+        warnings=advise(opened.loaded, opened.cells),
+        command=front.command_line(),
+        checkout=resources.checkout(),
+    )
+
+
+def _report(outcome: Outcome, site: Path, *, as_json: bool) -> None:
+    if as_json:
+        front.say(outcome.summary.to_json())
+    else:
+        front.say(summary_text(outcome.summary))
+    tell = front.tell if as_json else front.say
+    tell(f"{outcome.text}.")
+    tell(f"Records: {outcome.folder}")
+    tell(f"Page:    {site}")
