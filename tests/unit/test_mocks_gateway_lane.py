@@ -122,7 +122,7 @@ def test_a_slow_control_plane_is_paid_for_each_call_in_the_path(lane: Lane) -> N
 
 @pytest.mark.parametrize("policies", [[], STARTER])
 def test_a_client_that_goes_frees_the_provider(lane: Lane, policies: list[str]) -> None:
-    """When a client leaves in a stream, passed on or held, the provider loses its client too; the usage is released."""
+    """A client leaves in a stream, passed on or held: the provider loses its client too, the usage is released."""
     lane.reset(chunk_count=2000, gap_s=0.01)
     with lane.gateway(policies=policies) as gateway:
         reads(gateway.ports[0], chat(stream=True), silence_s=0.1) if policies else leave_after_a_read(gateway)

@@ -43,6 +43,7 @@ def play(script: Script, scene: Callable[[Pool], Awaitable[None]], *, silence_li
 
 
 async def head(reader: asyncio.StreamReader) -> bytes:
+    """The head of one request."""
     return await reader.readuntil(b"\r\n\r\n")
 
 
@@ -179,11 +180,14 @@ def test_a_slow_reader_holds_the_sender_back_and_loses_nothing() -> None:
 
     async def scene(pool: Pool) -> None:
         answer = await pool.send(GET)
-        got_bytes = 0
+        await asyncio.sleep(0.1)  # what can pile up does so now
+        got_bytes, held_max_bytes = 0, answer._held_bytes
         while (piece := await answer.piece()) is not None:
             got_bytes += len(piece)
+            held_max_bytes = max(held_max_bytes, answer._held_bytes)
             await asyncio.sleep(0)
         assert got_bytes == size_bytes
+        assert HELD_LIMIT_BYTES <= held_max_bytes < 3 * HELD_LIMIT_BYTES
 
     play(script, scene)
 

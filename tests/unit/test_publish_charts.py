@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from xml.etree import ElementTree
 
@@ -18,6 +19,12 @@ def drawn(made):
     return charts(made, names_of(made), "c1")
 
 
+@functools.cache
+def whole_drawn():
+    """Charts of the whole campaign, made once."""
+    return drawn(whole())
+
+
 def words(chart) -> str:
     """Text that stands in a picture."""
     root = ElementTree.fromstring(str(chart.svg))  # noqa: S314
@@ -26,7 +33,7 @@ def words(chart) -> str:
 
 def test_a_picture_has_a_title_and_a_description() -> None:
     """Those who do not see it are told what it shows; the picture is one image to them."""
-    for chart in drawn(whole()):
+    for chart in whole_drawn():
         root = ElementTree.fromstring(str(chart.svg))  # noqa: S314
         assert root.get("role") == "img"
         title, description = root[0], root[1]
@@ -37,7 +44,7 @@ def test_a_picture_has_a_title_and_a_description() -> None:
 
 def test_text_and_axes_take_the_colour_of_the_page() -> None:
     """No black or white is fixed in a picture, so light and dark both work; a file brings its own style."""
-    for chart in drawn(whole()):
+    for chart in whole_drawn():
         assert "currentColor" in chart.svg
         assert not re.search(r'(?:fill|stroke)="(?:#000|#fff|black|white)', chart.svg)
         assert "prefers-color-scheme:dark" in svg.as_file(str(chart.svg))
@@ -45,7 +52,7 @@ def test_text_and_axes_take_the_colour_of_the_page() -> None:
 
 def test_a_cell_without_figures_says_so_in_its_place() -> None:
     """Saturated and not supported cells are words in the picture, never a missing dot."""
-    first = words(drawn(whole())[0])
+    first = words(whole_drawn()[0])
     assert first.count("LiteLLM proxy: served 66 of 150 per second") == 4
     assert first.count("LiteLLM proxy: not supported") == 4
 
@@ -75,7 +82,7 @@ def test_negative_shifts_are_drawn() -> None:
 
 def test_ids_of_two_pictures_never_meet() -> None:
     """Pictures stand in one document: every id is the picture's own."""
-    ids = [i for chart in drawn(whole()) for i in re.findall(r'\bid="([^"]+)"', chart.svg)]
+    ids = [i for chart in whole_drawn() for i in re.findall(r'\bid="([^"]+)"', chart.svg)]
     assert len(ids) == len(set(ids))
 
 

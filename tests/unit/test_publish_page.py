@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from html.parser import HTMLParser
 
@@ -19,11 +20,22 @@ from tests.golden.campaigns import (
     whole,
     without,
 )
-from weighbridge.publish import templating
 from weighbridge.publish.clean import code, link, markdown, plain
-from weighbridge.publish.page import campaign_of, page_of
+from weighbridge.publish.page import campaign_of
 from weighbridge.publish.site import files
 from weighbridge.record.figures import Absent, Figure
+
+
+@functools.cache
+def view(name: str):
+    """View of a campaign, made once: it is frozen."""
+    return campaign_of({"whole": whole, "smoke": smoke}[name](), "c1")
+
+
+@functools.cache
+def whole_files() -> dict[str, bytes]:
+    """Files of the site of the whole campaign."""
+    return files([whole()])
 
 
 class Reader(HTMLParser):
@@ -50,7 +62,7 @@ def cells_of(campaign, table: str):
 
 def test_the_first_three_sentences_answer_the_reader() -> None:
     """What was compared, what it costs and how sure that is, in this order, each one sentence."""
-    compared, costs, sure = campaign_of(whole(), "c1").answer
+    compared, costs, sure = view("whole").answer
     assert "LiteLLM proxy 1.108.7" in compared
     assert "against a direct connection" in compared
     assert costs.startswith(
@@ -73,7 +85,7 @@ def test_the_answer_leaves_out_figures_with_few_samples() -> None:
 
 def test_a_saturated_row_says_what_was_served_and_no_shift() -> None:
     """A saturated cell shows `served X of Y per second` in place of shift and response time."""
-    rows = cells_of(campaign_of(whole(), "c1"), "rate")
+    rows = cells_of(view("whole"), "rate")
     row = next(r for r in rows if r[1].startswith("LiteLLM") and r[0] == "150/s")
     assert row[2].startswith("served 66 of 150 per second")
     assert row[3:5] == ["150", "66.2 64.0 to 67.9"]
@@ -81,7 +93,7 @@ def test_a_saturated_row_says_what_was_served_and_no_shift() -> None:
 
 def test_a_row_without_figures_says_why() -> None:
     """Not supported and errored cells stand in the table with their reasons."""
-    text = " ".join(" ".join(row) for row in cells_of(campaign_of(whole(), "c1"), "clients"))
+    text = " ".join(" ".join(row) for row in cells_of(view("whole"), "clients"))
     assert "not supported the recipe does not claim the chain finance" in text
     assert "errored 12 of 1,000 requests answered 500" in text
 
@@ -98,8 +110,7 @@ def test_a_limit_of_the_rig_is_not_a_reproach_in_the_gateways_row() -> None:
 
 def test_every_absent_figure_carries_a_reason() -> None:
     """No dash in any table without a footnote, a second line or a message beside it."""
-    for made in (whole(), smoke(), hostile()):
-        campaign = campaign_of(made, "c1")
+    for campaign in (view("whole"), view("smoke"), campaign_of(hostile(), "c1")):
         for table in campaign.tables:
             for section in table.sections:
                 for row in section.rows:
@@ -112,9 +123,9 @@ def test_every_absent_figure_carries_a_reason() -> None:
 
 def test_few_samples_are_grey_with_their_rank() -> None:
     """The p99 of 250 requests is grey and says that it is the 248th of 250."""
-    rows = cells_of(campaign_of(whole(), "c1"), "clients")
+    rows = cells_of(view("whole"), "clients")
     assert any("−0.30 248th of 250" in row for row in rows)
-    html = templating.html(page_of([whole()]))
+    html = whole_files()["index.html"].decode()
     assert re.search(r'class="n grey[^"]*"[^>]*title="248th of 250: fewer than 10 samples', html)
 
 
@@ -131,8 +142,7 @@ def test_shift_response_and_added_time_never_share_a_column() -> None:
 
 def test_spans_of_every_row_add_up_to_the_columns() -> None:
     """No row is wider or narrower than its table, in HTML spans and in Markdown fillers."""
-    for made in (whole(), smoke(), hostile(), two_disks()):
-        campaign = campaign_of(made, "c1")
+    for campaign in (view("whole"), view("smoke"), campaign_of(hostile(), "c1"), campaign_of(two_disks(), "c1")):
         for table in (*campaign.tables, *campaign.run_tables):
             for row in (row for section in table.sections for row in section.rows):
                 assert sum(c.span for c in row.cells) == len(table.columns), table.id
@@ -165,14 +175,14 @@ def test_fifty_clients_and_fifty_per_second_stay_apart() -> None:
 
 def test_the_heading_names_provider_delay_connections_and_cores() -> None:
     """A table's heading says what its figures depend on."""
-    caption = " ".join(campaign_of(whole(), "c1").tables[0].caption)
+    caption = " ".join(view("whole").tables[0].caption)
     for words in ("20 ms", "16 chunks", "every 5 ms", "Connections: at most 32", "2 logical CPUs", "3 accepted runs"):
         assert words in caption
 
 
 def test_clients_are_said_to_be_bounded_by_the_throughput() -> None:
     """The table of clients says so and prints N ÷ mean beside the achieved rate."""
-    table = next(t for t in campaign_of(whole(), "c1").tables if t.id == "c1-clients")
+    table = next(t for t in view("whole").tables if t.id == "c1-clients")
     assert "bounded by the throughput" in " ".join(table.caption)
     row = next(r for s in table.sections for r in s.rows if r.cells[0].text == "10 clients" and "first" not in r.css)
     labels = [c.label for c in row.cells]
@@ -181,7 +191,7 @@ def test_clients_are_said_to_be_bounded_by_the_throughput() -> None:
 
 def test_a_mock_is_labelled_wherever_it_stands() -> None:
     """The name of the reference never stands without `mock, not a product`: page, Markdown and pictures."""
-    for name, content in files([whole()]).items():
+    for name, content in whole_files().items():
         text = re.sub(r"\s+", " ", Reader(content.decode()).text if not name.endswith("md") else content.decode())
         for found in re.finditer(r"Reference", text):
             after = text[found.end() : found.end() + 60]
@@ -190,16 +200,16 @@ def test_a_mock_is_labelled_wherever_it_stands() -> None:
 
 def test_a_loaded_machine_is_told_above_every_table_and_picture() -> None:
     """With other work on the machine no table with rows and no chart goes without the warning."""
-    campaign = campaign_of(smoke(), "c1")
+    campaign = view("smoke")
     assert all(table.warning for table in (*campaign.tables, *campaign.run_tables))
     assert all("Other work loaded the machine" in chart.description for chart in campaign.charts)
     assert any("1.4 cores" in warning for warning in campaign.warnings)
-    assert not any(table.warning for table in campaign_of(whole(), "c1").tables)
+    assert not any(table.warning for table in view("whole").tables)
 
 
 def test_a_smoke_run_makes_no_claims() -> None:
     """Grade smoke says `no claims` in the answer and as a warning."""
-    campaign = campaign_of(smoke(), "c1")
+    campaign = view("smoke")
     assert "no claims" in campaign.answer[1]
     assert "no claims" in campaign.warnings[0]
     assert campaign.claims is False
@@ -207,20 +217,20 @@ def test_a_smoke_run_makes_no_claims() -> None:
 
 def test_shift_is_explained_where_it_is_shown() -> None:
     """The page says that a shift is biased, can be negative and can fall with the percentile."""
-    text = campaign_of(whole(), "c1").shift_text
+    text = view("whole").shift_text
     for words in ("biased", "negative", "can fall as the percentile rises"):
         assert words in text
 
 
 def test_no_score_and_no_times_faster() -> None:
     """Nothing on a page claims a score or a factor."""
-    for content in files([whole()]).values():
+    for content in whole_files().values():
         assert not re.search(r"times (faster|slower)|\bscore\b|\dx (faster|slower)", content.decode())
 
 
 def test_rejected_runs_are_shown_with_both_load_readings() -> None:
     """The rejected attempt stands with its reason and the readings before and after, and the shift with it."""
-    campaign = campaign_of(whole(), "c1")
+    campaign = view("whole")
     row = next(r for r in cells_of(campaign, "runs") if r[3].startswith("rejected"))
     assert row[3] == "rejected failed requests"
     assert row[6].startswith("0.42 CPU 0.30 %")
@@ -308,14 +318,14 @@ def test_code_is_one_line() -> None:
 
 def test_cost_columns_that_nobody_filled_become_one_sentence() -> None:
     """A column of dashes is told once, with its reason, in place of standing."""
-    table = next(t for t in campaign_of(whole(), "c1").tables if t.id == "c1-cost")
+    table = next(t for t in view("whole").tables if t.id == "c1-cost")
     assert "Disk flushes" not in [c.text for c in table.columns]
     assert "Disk flushes (not measured in this campaign)" in table.caption[1]
 
 
 def test_first_bytes_that_a_driver_does_not_give_are_told_once() -> None:
     """Plain answers without first-byte times leave the TTFB table with a sentence."""
-    table = next(t for t in campaign_of(whole(), "c1").tables if t.id == "c1-ttfb")
+    table = next(t for t in view("whole").tables if t.id == "c1-ttfb")
     assert [s.title for s in table.sections] == [f"Chain {c} · stream" for c in ("none", "starter", "finance")]
     assert "Absent for plain answers: the driver keeps no first-byte time for this mode." in table.caption
 

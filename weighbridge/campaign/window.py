@@ -83,7 +83,7 @@ def run_window(stage: Stage, lane: Lane, cell: Cell, seed_text: str) -> Window:
         ended=driven.ended,
         reading=reading,
         unreadable=unreadable,
-        counts=_counts(stage, provider, reading, facts.expected_repeat_ratio(cell.load.window_count)),
+        counts=_counts(stage, lane, provider, reading, facts.expected_repeat_ratio(cell.load.window_count)),
         provider=provider,
         provider_cpu_cores=cpu_s / window_s if window_s > 0 else None,
         drained=drained,
@@ -173,8 +173,12 @@ def _masked(driven: Driven) -> tuple[str, ...]:
     return (Path(driven.argv[0]).name, *shortened)
 
 
-def _counts(stage: Stage, provider: Mapping[str, Any], reading: Reading | None, expected_repeat: float) -> Counts:
+def _counts(
+    stage: Stage, lane: Lane, provider: Mapping[str, Any], reading: Reading | None, expected_repeat: float
+) -> Counts:
     control = stage.mocks.control_plane.ask("GET", "/counters")
+    calls = {kind: int(count) for kind, count in control["calls"].items()}
+    needs_control_plane = lane.setup.recipe.needs.control_plane
     report = reading.report if reading else None
     success = None
     if report is not None and report.answered_by_status is not None:
@@ -191,7 +195,7 @@ def _counts(stage: Stage, provider: Mapping[str, Any], reading: Reading | None, 
         provider_aborted_count=int(provider["aborted_count"]),
         repeat_share_ratio=1 - distinct / referenced if referenced else 0.0,
         expected_repeat_ratio=expected_repeat,
-        control_plane_calls={kind: int(count) for kind, count in control["calls"].items()},
+        control_plane_calls=calls if needs_control_plane else {},
         admission_call_count=int(control["admission_call_count"]),
         background_call_count=int(control["background_call_count"]),
     )

@@ -119,13 +119,13 @@ def version_of(program: Path, path_env: str) -> str | None:
     return match.group(1) if match else None
 
 
-def crates_done(target: Path) -> int:
-    """How many crates cargo has begun to compile in a target folder, by the folders it keeps of them."""
-    try:
-        names = [entry.name.rpartition("-")[0] for entry in (target / "release" / ".fingerprint").iterdir()]
-    except OSError:
-        return 0
-    return len(set(names))
+def crates_begun(target: Path) -> int:
+    """How many crates cargo has begun to compile in a target folder.
+
+    It makes a folder for each unit when it plans, and writes `invoked.timestamp` into it when it starts the compiler.
+    """
+    begun = (target / "release" / ".fingerprint").glob("*/invoked.timestamp")
+    return len({stamp.parent.name.rpartition("-")[0] for stamp in begun})
 
 
 def _own(home: Path, build: Build) -> Tool | None:
@@ -185,7 +185,7 @@ def _progress(target: Path, tell: Tell) -> Callable[[], str | None]:
         if now < state.next_look_s:
             return
         state = replace(state, next_look_s=now + _LOOK_EVERY_S)
-        count = crates_done(target)
+        count = crates_begun(target)
         if count >= state.told_count + _TELL_EVERY:
             state = replace(state, told_count=count)
             tell(f"building oha {VERSION}: {count} of about {CRATE_COUNT} crates")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from weighbridge.load.drivers import DRIVERS
 from weighbridge.matrix.advice import advise
 from weighbridge.publish.progress import ConsoleListener
 from weighbridge.publish.site import render
-from weighbridge.publish.terminal import summary_text
+from weighbridge.publish.terminal import campaign_text
 from weighbridge.rig.signals import StopSignals
 from weighbridge.tasks import front
 from weighbridge.tasks.provision import Provisions, provide
@@ -75,7 +76,7 @@ def bench(  # noqa: PLR0913 - the flags of the command line
         state_root=_existing(state_root),
         port_base=front.number("port-base", port_base, units.parse_port),
     )
-    with StopSignals(), ConsoleListener() as listener:
+    with StopSignals(), ConsoleListener(sys.stderr) as listener:
         provisions = provide(opened, listener, install=not no_install)
         outcome = run_campaign(_request(opened, places, provisions), listener, front.environment())
         site = render(outcome.summary, places.results / "site")
@@ -117,7 +118,7 @@ def _report(outcome: Outcome, site: Path, *, as_json: bool) -> None:
     if as_json:
         front.say(outcome.summary.to_json())
     else:
-        front.say(summary_text(outcome.summary))
+        front.say(campaign_text(outcome.summary))
     tell = front.tell if as_json else front.say
     tell(f"{outcome.text}.")
     tell(f"Records: {outcome.folder}")

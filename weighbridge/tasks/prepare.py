@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,9 @@ from weighbridge.matrix.estimate import estimate
 from weighbridge.matrix.order import order_blocks
 from weighbridge.matrix.suggest import nearest
 from weighbridge.publish.progress import ConsoleListener
-from weighbridge.publish.terminal import plan_text
+from weighbridge.publish.terminal import PlanFacts, plan_text
 from weighbridge.rig.host import read_host
-from weighbridge.rig.installing import Workshop, exclusive
+from weighbridge.rig.installing import Workshop
 from weighbridge.rig.obtain import find_gateway, obtain_gateway
 from weighbridge.rig.signals import StopSignals
 from weighbridge.rig.supervisor import Supervisor
@@ -46,9 +47,19 @@ def plan(
     opened = front.open_matrix(front.Asked(matrix, recipes, quick, tuple(only or ()), wanted))
     document = opened.loaded.matrix
     blocks = order_blocks([cell for cell in opened.cells if cell.not_supported is None], document.runs, document.seed)
-    front.say(plan_text(opened.cells, blocks, estimate(opened.cells, document.runs)))
-    for sentence in advise(opened.loaded, opened.cells):
-        front.say(f"warning: {sentence}")
+    expected = estimate(opened.cells, document.runs)
+    front.say(
+        plan_text(
+            PlanFacts(
+                cells=opened.cells,
+                blocks=blocks,
+                seconds=expected.seconds,
+                written_bytes=expected.bytes,
+                window_count=expected.window_count,
+                warnings=advise(opened.loaded, opened.cells),
+            )
+        )
+    )
 
 
 @task(
@@ -104,9 +115,8 @@ def install(_: Context, matrix: str = "", recipes: str = "", only: Any = None) -
     environ, folder = front.environment(), front.home()
     with (
         StopSignals(),
-        ConsoleListener() as listener,
+        ConsoleListener(sys.stderr) as listener,
         Supervisor(folder / "run", search_path=environ["PATH"]) as supervisor,
-        exclusive(folder, listener.phase),
     ):
         workshop = Workshop(runner=supervisor, tell=listener.phase, environ=environ)
         lines = [_installed(name, wanted, folder, workshop) for name in asked]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from weighbridge.campaign.listener import Listener
 from weighbridge.errors import ToolMissing
 from weighbridge.matrix.recipe import Recipe
-from weighbridge.rig.installing import Installed, Tool, Workshop, exclusive
+from weighbridge.rig.installing import Installed, Tool, Workshop
 from weighbridge.rig.obtain import find_gateway, obtain_gateway
 from weighbridge.rig.supervisor import Supervisor
 from weighbridge.rig.tools import Toolbox
@@ -36,10 +36,7 @@ def provide(opened: front.Opened, listener: Listener, *, install: bool) -> Provi
     if not install:
         return _found(opened, environ)
     folder = front.home()
-    with (
-        Supervisor(folder / "run", search_path=environ["PATH"]) as supervisor,
-        exclusive(folder, listener.phase),
-    ):
+    with Supervisor(folder / "run", search_path=environ["PATH"]) as supervisor:
         workshop = Workshop(runner=supervisor, tell=listener.phase, environ=environ)
         tool = Toolbox(folder).ensure_oha(workshop)
         gateways, unavailable = {}, {}

@@ -11,7 +11,7 @@ from weighbridge.campaign.run import rebuild_summary
 from weighbridge.errors import InputError
 from weighbridge.load.read import read_report
 from weighbridge.publish.site import render
-from weighbridge.publish.terminal import report_text, summary_text
+from weighbridge.publish.terminal import campaign_text, load_report_text
 from weighbridge.record.store import CampaignStore, find_campaign
 from weighbridge.record.summary import Summary
 from weighbridge.tasks import front
@@ -38,7 +38,7 @@ def read(
     reading = read_report(
         Path(file), argv=argv, samples=Path(samples) if samples else None, tool_version=tool_version or None
     )
-    front.say(reading.report.to_json() if json else report_text(reading.report))
+    front.say(reading.report.to_json() if json else load_report_text(reading.report))
 
 
 @task(
@@ -56,7 +56,7 @@ def show(_: Context, campaign: str = "latest", out: str = "", rebuild: bool = Fa
     """Print the tables of a campaign."""
     store = find_campaign(front.results_folder(out), campaign)
     summary = _summary(store, rebuild=rebuild)
-    front.say(summary.to_json() if json else summary_text(summary))
+    front.say(summary.to_json() if json else campaign_text(summary))
 
 
 @task(
