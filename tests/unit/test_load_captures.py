@@ -327,3 +327,32 @@ def test_client_faults_are_flagged() -> None:
     for case in ("fd-limit", "one-connection"):
         assert "client_limited" in _capture("oha", "1.16.0", case).read().report.flags
     assert "client_limited" not in _capture("oha", "1.16.0", "saturated").read().report.flags
+
+
+def test_the_breakdown_alone_gives_the_times_of_the_successes() -> None:
+    """Without samples the 2xx maps of the document are taken, for percentiles and histogram alike."""
+    capture = _capture("oha", "1.13.0", "mix")
+    report = capture.read().report
+    good = json.loads(capture.file.read_text())["latencyPercentilesSuccessful"]
+    assert isinstance(report.response_ms, Percentiles)
+    assert report.response_ms.p50 == pytest.approx(good["p50"] * 1e3)
+    assert report.response_ms.max == pytest.approx(good["p99.99"] * 1e3)
+    assert sum(count for _, count in report.histogram) == 60
+
+
+def test_no_first_byte_is_absent_not_instant() -> None:
+    """A Response-delay of 0 in CSV means that there was no body."""
+    reading = _capture("oha", "1.16.0", "empty204-csv").read()
+    assert reading.report.first_byte_ms == Absent(absent="no_body")
+    assert reading.samples is not None
+    assert np.isnan(reading.samples.first_byte_s).all()
+
+
+def test_a_database_of_another_run_does_not_join() -> None:
+    """Two healthy runs of one shape differ in their starts: the CSV is read alone, and its correction is unproven."""
+    other = DATA / "oha" / "1.16.0" / "healthy.db"
+    reading = _capture("oha", "1.16.0", "healthy-csv").read(samples=other)
+    assert "unverified_correction" in reading.report.flags
+    assert any("another run" in note for note in reading.report.notes)
+    assert reading.samples is not None
+    assert np.isnan(reading.samples.released_s).all()

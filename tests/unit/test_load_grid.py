@@ -69,3 +69,12 @@ def test_what_does_not_fit_has_no_grid() -> None:
     """More releases than arrivals, or none at all, rebuild nothing."""
     assert rebuild(np.array([0.0, 0.1]), 10.0, 1) is None
     assert rebuild(np.empty(0), 10.0, 5) is None
+
+
+@pytest.mark.parametrize("rate", [30.0, 49.0, 150.0, 290.0])
+def test_releases_exactly_on_the_grid_keep_their_slots(rate: float) -> None:
+    """A punctual release is not pushed into the slot before by the rounding of a division."""
+    kept = np.array([k for k in range(400) if k % 7 != 5])
+    grid = rebuild(0.0005 + kept / rate, rate, 400)
+    assert grid is not None
+    assert grid.slots.tolist() == kept.tolist()

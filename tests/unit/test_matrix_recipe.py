@@ -130,7 +130,7 @@ def test_the_digest_changes_with_every_byte_and_name(tmp_path: Path) -> None:
         (copy / name).parent.mkdir(exist_ok=True)
         (copy / name).write_text(text)
         seen.add(read_recipe(copy).digest)
-    (copy / "NOTES.md").rename(copy / "NOTES.txt")
+    (copy / "NOTES.md").rename(copy / "NOTED.md")
     seen.add(read_recipe(copy).digest)
     assert len(seen) == 5
 

@@ -335,7 +335,7 @@ def test_events_delivered_twice_are_one_distinct_event(plane: Mock) -> None:
         EVENT,
         EVENT,
         {**EVENT, "delivery_id": "d-3"},
-        {**EVENT, "event_id": "e-2", "event_kind": "gossip"},
+        {**EVENT, "delivery_id": "d-4", "event_id": "e-2", "event_kind": "gossip"},
     ):
         assert plane.call("POST", f"{G}/events", document)[0] == 200
     counters = plane.counters()

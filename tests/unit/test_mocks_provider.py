@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import re
 import signal
@@ -22,6 +23,7 @@ import uvloop
 
 from mocks import stamps
 from mocks.provider.answers import AnswerPlan
+from mocks.provider.replies import PlainReply, StreamReply
 from mocks.provider.service import Provider
 from mocks.wire import DueTimes, Exchange, serve
 
@@ -84,6 +86,7 @@ def started(*arguments: str) -> Iterator[Mock]:
         finally:
             process.terminate()
             process.wait(DEADLINE_S)
+            assert process.stderr.read() == ""
 
 
 @pytest.fixture(scope="module")
@@ -222,31 +225,50 @@ def test_no_answer_is_early_and_all_come_in_due_order(provider: Mock) -> None:
     assert (counters["plain_count"], counters["stream_count"], counters["distinct_reference_count"]) == (6, 6, 12)
 
 
+async def _stream_of(plan: AnswerPlan, requests: list[dict[str, Any]], stall_s: float = 0.0) -> bytes:
+    """Answers to pipelined requests by a provider on this loop, which stands still for a while if told to."""
+    due_times = DueTimes()
+    provider = Provider(plan, "mock-model", due_times)
+
+    def handle(exchange: Exchange) -> None:
+        provider.handle(exchange)
+        if stall_s:
+            due_times.at(exchange.received_ns + 50 * MS_NS, lambda: time.sleep(stall_s))
+
+    server = await serve(handle, 0)
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    for number, document in enumerate(requests, 1):
+        body = json.dumps(document).encode()
+        close = b"Connection: close\r\n" if number == len(requests) else b""
+        writer.write(b"POST %b HTTP/1.1\r\nHost: x\r\n%b" % (CHAT.encode(), close))
+        writer.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+    answer = await asyncio.wait_for(reader.read(), DEADLINE_S)
+    writer.close()
+    await writer.wait_closed()
+    await server.close()
+    due_times.close()
+    return answer
+
+
+def test_answered_requests_leave_no_garbage() -> None:
+    """Replies vanish without a collection, for mocks run with the collector off."""
+    plan = AnswerPlan(delay_s=0.001, chunk_count=3, gap_s=0.001)
+    gc.collect()
+    gc.disable()
+    try:
+        answer = uvloop.run(_stream_of(plan, [chat(n, stream=n % 2 == 0) for n in range(20)]))
+        left = [kind.__name__ for kind in map(type, gc.get_objects()) if kind in (PlainReply, StreamReply)]
+    finally:
+        gc.enable()
+
+    assert answer.count(b"HTTP/1.1 200") == 20
+    assert left == []
+
+
 def test_a_stall_does_not_shift_the_chunks_after_it() -> None:
     """Due times are absolute: after the loop stood still for a third of the stream, the last chunk is on time."""
     plan = AnswerPlan(delay_s=0.01, chunk_count=31, gap_s=0.01)
-
-    async def play() -> bytes:
-        due_times = DueTimes()
-        provider = Provider(plan, "mock-model", due_times)
-
-        def handle(exchange: Exchange) -> None:
-            provider.handle(exchange)
-            due_times.at(exchange.received_ns + 50 * MS_NS, lambda: time.sleep(0.1))
-
-        server = await serve(handle, 0)
-        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
-        body = json.dumps(chat(stream=True)).encode()
-        writer.write(b"POST %b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n" % CHAT.encode())
-        writer.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
-        answer = await asyncio.wait_for(reader.read(), DEADLINE_S)
-        writer.close()
-        await writer.wait_closed()
-        await server.close()
-        due_times.close()
-        return answer
-
-    chunks = stamps.find_chunk_stamps(uvloop.run(play()))
+    chunks = stamps.find_chunk_stamps(uvloop.run(_stream_of(plan, [chat(stream=True)], stall_s=0.1)))
     span_ratio = (chunks[-1].send_ns - chunks[0].send_ns) / (300 * MS_NS)
 
     assert len(chunks) == 31

@@ -86,6 +86,16 @@ def test_ids_of_two_pictures_never_meet() -> None:
     assert len(ids) == len(set(ids))
 
 
+def test_ids_that_the_renderer_counts_become_the_pictures_own() -> None:
+    """The renderer numbers clip paths from zero in each picture; in one document they must differ."""
+    mark = {"type": "point", "clip": True}
+    spec = {"data": {"values": [{"a": 1}]}, "mark": mark, "encoding": {"x": {"field": "a", "type": "quantitative"}}}
+    pictures = [svg.render(spec, name=name, title="t", description="d") for name in ("one", "two")]
+    assert [re.findall(r'clip-path="url\(#(\w+)-clip', text)[0] for text in pictures] == ["one", "two"]
+    ids = [found for text in pictures for found in re.findall(r'\bid="([^"]+)"', text)]
+    assert len(ids) == len(set(ids))
+
+
 def test_hostile_names_are_text_in_a_picture() -> None:
     """Markup in a chain's name is well-formed text of the picture."""
     assert "<script>alert(1)" in words(drawn(hostile())[0])

@@ -16,7 +16,7 @@ import pytest
 
 from weighbridge.command import Command
 from weighbridge.errors import LaneFailed, PortTaken, StoreError, ToolMissing
-from weighbridge.rig import ports, tree
+from weighbridge.rig import following, ports, tree
 from weighbridge.rig.services import Child, Service
 from weighbridge.rig.supervisor import Supervisor
 
@@ -222,6 +222,17 @@ def test_watch_stops_a_command(supervisor: Supervisor, tmp_path: Path) -> None:
     assert list(answers) == []
 
 
+def test_a_command_that_is_not_wanted_has_little_time(
+    supervisor: Supervisor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A command that ignores the stop signal of a watch is killed soon, not at its own deadline."""
+    monkeypatch.setattr(following, "_REPORT_PATIENCE_S", 0.2)
+    code = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); print('up', flush=True); signal.pause()"
+    ended = supervisor.run(_python(code, tmp_path, deadline_s=20.0), watch=lambda: "the gateway died")
+    assert (ended.cut, ended.killed) in [(True, True), (True, False)]
+    assert ended.wall_s < 10
+
+
 def test_a_watch_that_fails_leaves_no_command(supervisor: Supervisor, tmp_path: Path) -> None:
     """An error of the watch goes up, and the command is stopped first."""
 
@@ -251,20 +262,21 @@ def test_one_state_folder_serves_one_weighbridge(supervisor: Supervisor, tmp_pat
 
 
 def test_a_killed_guardian_is_replaced(supervisor: Supervisor, service: Callable[..., Service]) -> None:
-    """After its death a new guardian knows every group that runs, in a wait and at the next start alike."""
+    """The next start after a guardian's death starts another one first; what runs already runs on."""
     child = supervisor.start(service())
-    _await_up(child)
-    for act in (
-        lambda: supervisor.run(Command(("sleep", "0.3"), child.service.cwd, 30.0)),
-        lambda: supervisor.start(replace(service(), log=child.service.log.with_name("second"))),
-    ):
-        before = supervisor.guard.pid
-        os.kill(before, signal.SIGKILL)
-        act()
-        assert supervisor.guard.pid != before
-        assert tree.start_of(supervisor.guard.pid)
-    assert supervisor.guard.revived_count == 2
+    before = supervisor.guard.pid
+    os.kill(before, signal.SIGKILL)
+    supervisor.start(replace(service(), log=child.service.log.with_name("second")))
+    assert tree.start_of(supervisor.guard.pid)
+    assert (supervisor.guard.pid != before, supervisor.guard.revived_count) == (True, 1)
     assert child.alive()
+
+
+def test_a_child_leads_a_session_and_a_group(supervisor: Supervisor, service: Callable[..., Service]) -> None:
+    """A signal to our group, as a terminal sends it, does not reach a child."""
+    child = supervisor.start(service())
+    assert (os.getsid(child.pid), os.getpgid(child.pid)) == (child.pid, child.pid)
+    assert os.getsid(supervisor.guard.pid) == supervisor.guard.pid
 
 
 def test_stopping_twice_is_no_fault(supervisor: Supervisor, service: Callable[..., Service]) -> None:

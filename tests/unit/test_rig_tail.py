@@ -48,12 +48,12 @@ def test_control_characters_are_removed(log: Path) -> None:
 
 @pytest.mark.parametrize("offset", range(0, 40, 3))
 def test_no_cut_leaves_half_a_secret(log: Path, offset: int) -> None:
-    """Wherever the window of a long log without line ends begins or stops, no end of a secret shows."""
-    block = SECRET * 8_000
-    log.write_text("x" * offset + block)
+    """Wherever the window of a long log begins or stops, with line ends and without, no end of a secret shows."""
     parts = [SECRET[n:] for n in range(1, len(SECRET) - 3)] + [SECRET[:n] for n in range(4, len(SECRET))]
-    for text in (tail(log, (SECRET,)), head(log, (SECRET,))):
-        assert not any(part in text for part in parts)
+    for separator in ("", "\n"):
+        log.write_text("x" * offset + (SECRET + separator) * 8_000)
+        for text in (tail(log, (SECRET,), 9_999), head(log, (SECRET,), 9_999)):
+            assert not any(part in text for part in parts)
 
 
 def test_a_long_line_is_cut(log: Path) -> None:

@@ -24,6 +24,7 @@ from weighbridge.rig.tail import clean
 
 _JSON = ("content-type", "application/json")
 _WARMUP_CLIENTS = 10
+_RECORDS_A_PAGE = 5_000
 
 
 @dataclass(frozen=True)
@@ -149,7 +150,8 @@ def _drive(stage: Stage, plan: LoadPlan, watch: Callable[[], str | None]) -> Dri
 def _read(stage: Stage, driven: Driven) -> tuple[Reading | None, str | None]:
     """The load report of the window, or the sentence why there is none."""
     driver = stage.request.driver
-    outputs = driver.outputs(driven.plan, driven.ended.exit_code, driven.ended.stderr)
+    left = driver.outputs(driven.plan, driven.ended.exit_code, driven.ended.stderr)
+    outputs = replace(left, tool_version=stage.request.tool.facts.version)
     try:
         return driver.read(outputs), None
     except InputError as error:
@@ -209,9 +211,17 @@ def _kept(stage: Stage, driven: Driven) -> dict[str, bytes]:
     kept["driver/argv.txt"] = ("\n".join(_masked(driven)) + "\n").encode()
     if driven.ended.stderr:
         kept["driver/stderr.txt"] = clean(driven.ended.stderr, driven.secrets).encode()
-    records = stage.mocks.provider.ask("GET", "/records")
-    lines = [records["columns"], *records["rows"]]
-    kept["provider.csv"] = "".join(
-        ",".join("" if v is None else str(v) for v in row) + "\n" for row in lines
-    ).encode()
+    kept["provider.csv"] = _records(stage)
     return kept
+
+
+def _records(stage: Stage) -> bytes:
+    """The provider's record of each request as CSV, asked for page by page."""
+    lines: list[str] = []
+    while True:
+        page = stage.mocks.provider.ask("GET", f"/records?offset={max(0, len(lines) - 1)}&limit={_RECORDS_A_PAGE}")
+        if not lines:
+            lines.append(",".join(page["columns"]))
+        lines += [",".join("" if value is None else str(value) for value in row) for row in page["rows"]]
+        if len(lines) - 1 >= page["row_count"] or not page["rows"]:
+            return ("\n".join(lines) + "\n").encode()

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from weighbridge.judge.flags import FLAGS
 from weighbridge.publish import numbers
 from weighbridge.publish.clean import Code, plain
 from weighbridge.publish.figures import Notes, number_cell, rate_cell, timing_cells
 from weighbridge.publish.layout import RowMaker, head_columns, sections
 from weighbridge.publish.model import Cell, Column, Group, Table
 from weighbridge.publish.names import Names, answer_text, is_floor, load_text
-from weighbridge.publish.words import BOUND_TEXT, FLAGS, PERCENTILE_WORDS, VERDICTS, spoken
+from weighbridge.publish.words import BOUND_TEXT, PERCENTILE_WORDS, VERDICTS, spoken
 from weighbridge.record.figures import Timing, TimingOrAbsent
 from weighbridge.record.summary import CellSummary, Summary
 
@@ -162,7 +163,8 @@ def _timings(cell: CellSummary, group: TimingGroup, notes: Notes) -> tuple[Cell,
 
 
 def _said(cell: CellSummary, span: int, notes: Notes) -> Cell:
-    reason = plain(cell.reason or "", limit=300)
+    # A saturated cell's reason begins with what stands in the cell already.
+    reason = plain((cell.reason or "").removeprefix(cell.served_text or "").lstrip("; "), limit=300)
     fill = (numbers.ABSENT,) * (span - 1)
     if cell.verdict == "rig_limited":
         mark = notes.mark(f"limit of the rig, not of the gateway{': ' + reason if reason else ''}")

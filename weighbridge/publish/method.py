@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from weighbridge.judge.flags import FLAGS
 from weighbridge.publish import numbers
 from weighbridge.publish.cells_table import loaded_warning
 from weighbridge.publish.clean import plain
 from weighbridge.publish.model import Fact
-from weighbridge.publish.words import FLAGS, SHIFT_TEXT, VERDICT_MEANINGS, VERDICTS
+from weighbridge.publish.words import SHIFT_TEXT, VERDICT_MEANINGS, VERDICTS
 from weighbridge.record.figures import Absent, Figure, Timing
 from weighbridge.record.summary import Summary
 

@@ -46,7 +46,8 @@ class Names:
             return MOCK_LABEL if gateway == "reference" else ""
         if known.kind == "mock":
             return plain(known.label or MOCK_LABEL, limit=60)
-        return plain(known.label or "", limit=60)
+        label = plain(known.label or "", limit=60)
+        return "" if label in self.gateway(gateway) else label
 
     def full(self, gateway: str, settings: Mapping[str, str] | None = None) -> str:
         """Name with settings and label: `LiteLLM proxy [workers=2]`, `Reference (mock, not a product)`."""

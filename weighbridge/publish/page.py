@@ -79,7 +79,7 @@ def _warnings(summary: Summary) -> tuple[str, ...]:
         found.append(f"{loaded_detail(summary)}.")
     if STATUSES[summary.status]:
         found.append(STATUSES[summary.status])
-    short = [cell for cell in summary.cells if cell.verdict == "incomplete"]
+    short = [cell for cell in summary.cells if cell.verdict == "incomplete" or "few_runs" in cell.flags]
     if short:
-        found.append(f"{numbers.plural(len(short), 'cell')} with fewer accepted runs than wanted: marked incomplete.")
+        found.append(f"{numbers.plural(len(short), 'cell')} with fewer accepted runs than wanted.")
     return tuple(found)

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from tabulate import tabulate
 
+from weighbridge.judge.flags import FLAGS
 from weighbridge.matrix.cells import Cell
 from weighbridge.publish import numbers
 from weighbridge.publish.answer import answer
@@ -21,7 +22,7 @@ from weighbridge.publish.figures import percentile
 from weighbridge.publish.layout import grouped, ordered, title
 from weighbridge.publish.names import Names, load_text, names_of, settings_text
 from weighbridge.publish.runs import ordered_cells, outcome_text
-from weighbridge.publish.words import FLAGS, PERCENTILE_WORDS, STATUSES, grade_text, spoken
+from weighbridge.publish.words import PERCENTILE_WORDS, STATUSES, grade_text, spoken
 from weighbridge.record.figures import Absent, Timing, TimingOrAbsent
 from weighbridge.record.load_report import LoadReport, Percentiles, PercentilesOrAbsent
 from weighbridge.record.summary import CellSummary, Summary
@@ -52,7 +53,7 @@ def campaign_text(summary: Summary) -> str:
         chosen = [cell for cell in cells if cell.load.kind == kind]
         if chosen:
             parts.append(_cells_text(summary, names, chosen))
-    parts += [*answer(summary, names)[1:2], *_remarks(summary, cells), outcome_text(summary)]
+    parts += [*answer(summary, names)[1:2], *_remarks(summary, names, cells), outcome_text(summary)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -73,9 +74,8 @@ def _cells_text(summary: Summary, names: Names, cells: list[CellSummary]) -> str
 
 
 def _cell_row(names: Names, cell: CellSummary) -> list[str]:
-    label = names.label(cell.gateway)
     settings = f" [{settings_text(cell.settings)}]" if cell.settings else ""
-    gateway = f"{plain(cell.gateway, limit=40)}{settings}{f' ({label})' if label else ''}"
+    gateway = f"{plain(cell.gateway, limit=40)}{settings}{_label(names, cell)}"
     disk = [plain(cell.disk, limit=40)] if names.varies_disk else []
     shown = has_figures(cell)
     achieved = numbers.ABSENT if isinstance(cell.achieved_rps, Absent) else numbers.rps(cell.achieved_rps.value)
@@ -87,6 +87,11 @@ def _cell_row(names: Names, cell: CellSummary) -> list[str]:
         *((offered, achieved) if cell.load.kind == "rate" else (achieved, bound)),
         f"{cell.runs_accepted} of {cell.runs_attempted}", cell.verdict if shown else message(cell),
     ]  # fmt: skip
+
+
+def _label(names: Names, cell: CellSummary) -> str:
+    label = names.label(cell.gateway)
+    return f" ({label})" if label else ""
 
 
 def _timing(timing: TimingOrAbsent, *, shown: bool) -> list[str]:
@@ -102,7 +107,7 @@ def _percentile(timing: Timing, name: str) -> str:
     return numbers.ms(value) + (_GREY if name in timing.few_samples else "")
 
 
-def _remarks(summary: Summary, cells: list[CellSummary]) -> list[str]:
+def _remarks(summary: Summary, names: Names, cells: list[CellSummary]) -> list[str]:
     lines = [f"Grade {summary.grade}: {grade_text(summary.grade)}."]
     if summary.loaded_machine:
         lines.append(f"{loaded_detail(summary)}.")
@@ -113,13 +118,14 @@ def _remarks(summary: Summary, cells: list[CellSummary]) -> list[str]:
         lines.append(f"{_GREY} behind a figure: 1 to 9 samples lie beyond it, so it is not firm.")
     flags = {flag for cell in cells for flag in cell.flags} - {"few_samples", "loaded_machine"}
     lines += [
-        f"{spoken(flag, FLAGS)}: {numbers.plural(sum(flag in cell.flags for cell in cells), 'cell')}"
+        f"{plain(flag.replace('_', ' '))} ({numbers.plural(sum(flag in cell.flags for cell in cells), 'cell')}): "
+        f"{spoken(flag, FLAGS)}"
         for flag in sorted(flags)
     ]
     reasons = dict.fromkeys(
-        f"{plain(cell.cell, limit=120)}: {plain(cell.reason or '')}"
+        f"{plain(cell.cell, limit=120)}{_label(names, cell)}: {plain(cell.reason)}"
         for cell in cells
-        if cell.reason and cell.verdict not in ("valid", "not_supported")
+        if cell.reason and cell.verdict != "not_supported" and cell.reason != cell.served_text
     )
     return ["\n".join([*lines, *reasons])]
 

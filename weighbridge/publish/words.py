@@ -97,23 +97,17 @@ ABSENCES: Mapping[str, str] = MappingProxyType(
         "none_rejected": "no attempt was rejected",
         "no_first_byte": "the driver keeps no first-byte time for this mode",
         "closed_loop": "clients have no intended start",
-        "too_few_samples": "no sample lies beyond this percentile",
-    }
-)
-
-FLAGS: Mapping[str, str] = MappingProxyType(
-    {
-        "few_samples": "fewer than 10 samples lie beyond a percentile; it is grey and carries its rank",
-        "floor_limited": "the floor's p99 is above 20 % of this figure's p50",
-        "not_steady": "response times still moved when the window began",
-        "loaded_machine": "other work loaded the machine during an accepted run",
-        "backlog_growing": "undelivered events were still growing at the end of the window",
-        "repeats": "more prompts repeated than drawing with replacement explains",
-        "retried": "the provider saw more requests than the client sent: retries",
-        "connection_limited": "the cap on connections was reached",
-        "negative_shift": "the shift is negative: below what this campaign can tell apart",
-        "littles_law": "achieved rate and N ÷ mean differ by more than 5 %",
-        "throttled": "CPU throttled by its limits",
+        "totals_missing": "the driver gave no totals",
+        "no_events": "this lane delivers no events",
+        "no_control_plane": "this lane has no control plane",
+        "not_counted": "not counted",
+        "saturated": "the lane did not keep the rate",
+        "errored": "the cell is errored",
+        "incomplete": "the cell is incomplete",
+        "rig_limited": "limit of the rig, not of the gateway",
+        "not_served": "not served",
+        "not_supported": "not supported",
+        "unavailable": "unavailable",
     }
 )
 
@@ -130,10 +124,16 @@ PERCENTILE_WORDS = ("p50", "p95", "p99")
 
 
 def spoken(code: str, table: Mapping[str, str]) -> str:
-    """Sentence part of a code; a phrase or an unknown code as plain text."""
+    """Sentence part of a code: what the table says, or a phrase as it is.
+
+    Records also write `code: what happened`; what happened says more than the code.
+    """
     known = table.get(code)
     if known is not None:
         return known
+    head, _, rest = code.partition(": ")
+    if rest and head in table:
+        return plain(rest)
     return plain(code.replace("_", " ") if " " not in code else code)
 
 

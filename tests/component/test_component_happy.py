@@ -1,0 +1,128 @@
+"""A whole small campaign that goes well: what is said, what is kept, what is rendered, what is not kept."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.component.project import MATRIX, Project, Ran, kept_bytes, names_of_this_machine
+
+pytestmark = [pytest.mark.component, pytest.mark.timeout(300)]
+
+CELLS = [f"{gateway}.none.work.{mode}.{load}"
+    for gateway in ("direct", "reference") for mode in ("plain", "stream") for load in ("rate-20", "clients-2")]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def weighed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, Ran]:
+    """Direct and reference, both modes, both loads; told as a document."""
+    project = Project(tmp_path_factory.mktemp("happy") / "project")
+    project.matrix(modes=["plain", "stream"], accept={**MATRIX["accept"], "attempts_per_run": 3})
+    ran = project.invoke("bench", "--json")
+    project.assert_nothing_left()
+    return project, ran
+
+
+def test_every_cell_is_valid(weighed: tuple[Project, Ran]) -> None:
+    """A sound gateway ends with exit 0: each planned cell valid with its wanted run, the floor among them."""
+    project, ran = weighed
+    ran.ends_with(0)
+    cells = project.cells()
+    assert sorted(cells) == sorted(CELLS)
+    assert {(cell["verdict"], cell["runs_accepted"]) for cell in cells.values()} == {("valid", 1)}
+    finished = project.finished()
+    assert (finished["status"], finished["exit_code"]) == ("complete", 0)
+
+
+def test_counts_on_both_sides_agree(weighed: tuple[Project, Ran]) -> None:
+    """A window sends what is measured and one more for each connection; the provider sees just as many."""
+    project, _ = weighed
+    cells = project.cells()
+    for cell in CELLS:
+        counts = project.runs(cell)["b01"]["counts"]
+        wanted = (40 if cell.endswith("rate-20") else 20) + cells[cell]["load"]["connections"]
+        assert counts["provider_request_count"] == counts["client_success_count"] == wanted
+
+
+def test_the_gateway_is_slower_than_the_floor(weighed: tuple[Project, Ran]) -> None:
+    """The shift is the gateway's percentile minus the floor's of the same block, and a proxy costs something."""
+    project, _ = weighed
+    cells = project.cells()
+    for cell in (name for name in CELLS if name.startswith("reference") and name.endswith("rate-20")):
+        floor = cells[cells[cell]["floor"]]
+        shift = cells[cell]["shift_ms"]["p50"]
+        assert shift > 0
+        assert shift == pytest.approx(cells[cell]["response_ms"]["p50"] - floor["response_ms"]["p50"], abs=1e-6)
+
+
+def test_json_prints_the_document_alone(weighed: tuple[Project, Ran]) -> None:
+    """Standard output holds the summary and nothing else; all that is told stands on standard error."""
+    project, ran = weighed
+    assert json.loads(ran.out) == project.summary()
+    assert "Page:" in ran.err
+
+
+def test_records_are_whole(weighed: tuple[Project, Ran]) -> None:
+    """A run's folder holds the files that its record lists, and the driver's own output among them."""
+    project, _ = weighed
+    for cell in CELLS:
+        folder = project.campaign / "cells" / cell / "b01"
+        files = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+        assert files == {"run.json", *project.runs(cell)["b01"]["files"]}
+        report = "driver/report.csv" if ".stream." in cell else "driver/report.json"
+        assert {report, "driver/samples.db", "driver/argv.txt", "samples.npz", "provider.csv"} <= files
+    assert (project.campaign / "matrix.yaml").read_bytes() == (project.folder / "matrix.yaml").read_bytes()
+    assert not list(project.campaign.rglob(".partial*"))
+
+
+def test_pages_are_on_disk(weighed: tuple[Project, Ran]) -> None:
+    """The page that the last line names is there, names every gateway and says that the reference is a mock."""
+    project, ran = weighed
+    page = Path(re.findall(r"^Page: +(.+)$", ran.err, re.M)[-1])
+    text = page.read_text()
+    assert page.is_relative_to(project.results)
+    assert "mock, not a product" in text
+    assert all(gateway in text for gateway in ("direct", "Reference gateway"))
+    assert "mock, not a product" in page.with_suffix(".md").read_text()
+
+
+def test_rebuilding_the_summary_gives_the_same_bytes(weighed: tuple[Project, Ran]) -> None:
+    """`summary.json` is derived: made anew from the runs it is the same, byte for byte, and so is its site."""
+    project, _ = weighed
+    summary = project.campaign / "summary.json"
+    before = summary.read_bytes()
+    site = dict(kept_bytes(project.results / "site"))
+    summary.write_text("{}")
+
+    project.invoke("show", "--rebuild").ends_with(0)
+    project.invoke("pages").ends_with(0)
+
+    assert summary.read_bytes() == before
+    assert dict(kept_bytes(project.results / "site")) == site
+
+
+def test_show_prints_tables(weighed: tuple[Project, Ran]) -> None:
+    """`show` prints a row for each gateway, `show --json` the stored document."""
+    project, _ = weighed
+    shown = project.invoke("show", project.campaign.name)
+    shown.ends_with(0)
+    assert "direct (no gateway)" in shown.out
+    assert "reference (mock, not a product)" in shown.out
+    assert json.loads(project.invoke("show", "--json").out) == project.summary()
+
+
+def test_nothing_of_this_machine_is_kept(weighed: tuple[Project, Ran]) -> None:
+    """No key, no folder and no name of this machine stands in any kept file, however packed."""
+    project, _ = weighed
+    key = re.compile(rb"sk-[0-9a-f]{16}|vdt_[0-9a-f]{16}")
+    needles = [str(project.folder).encode(), *(name.encode() for name in names_of_this_machine())]
+    found = [
+        (name, needle)
+        for name, data in kept_bytes(project.results)
+        for needle in [*key.findall(data), *needles]
+        if needle in data
+    ]
+    assert not found
