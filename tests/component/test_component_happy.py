@@ -97,8 +97,8 @@ def test_rebuilding_the_summary_gives_the_same_bytes(weighed: tuple[Project, Ran
     site = dict(kept_bytes(project.results / "site"))
     summary.write_text("{}")
 
-    project.invoke("show", "--rebuild").ends_with(0)
-    project.invoke("pages").ends_with(0)
+    project.invoke("show", "latest", "--rebuild").ends_with(0)
+    project.invoke("pages", "latest").ends_with(0)
 
     assert summary.read_bytes() == before
     assert dict(kept_bytes(project.results / "site")) == site
@@ -111,7 +111,7 @@ def test_show_prints_tables(weighed: tuple[Project, Ran]) -> None:
     shown.ends_with(0)
     assert "direct (no gateway)" in shown.out
     assert "reference (mock, not a product)" in shown.out
-    assert json.loads(project.invoke("show", "--json").out) == project.summary()
+    assert json.loads(project.invoke("show", "latest", "--json").out) == project.summary()
 
 
 def test_nothing_of_this_machine_is_kept(weighed: tuple[Project, Ran]) -> None:

@@ -102,7 +102,7 @@ def cell(gateway: str, load: LoadFacts, *, chain: str = "none", mode: str = "pla
         "offered_rps": load.rate_rps,
         "achieved_rps": Figure(value=achieved, low=achieved * 0.998, high=achieved),
         "goodput_rps": Figure(value=achieved),
-        "littles_rps": (load.clients or 1) * 1000 / (base + extra) if load.clients else None,
+        "littles_rps": (load.clients or 1) * 1000 / (base + extra) if (load.clients or 0) > 1 else None,
         "request_count": 3 * load.request_count,
         "error_count": 0,
         "in_flight_max_count": 7 if load.clients is None else load.clients,

@@ -14,6 +14,7 @@ from mocks.gateway.upstream import Call, Pool
 
 Script = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 GET = Call("GET", "/")
+LONGEST_WAIT_S = 20.0
 
 
 def play(script: Script, scene: Callable[[Pool], Awaitable[None]], *, silence_limit_s: float = 10.0) -> int:
@@ -33,10 +34,12 @@ def play(script: Script, scene: Callable[[Pool], Awaitable[None]], *, silence_li
     async def whole() -> None:
         server = await asyncio.start_server(accept, "127.0.0.1", 0)
         pool = Pool(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", silence_limit_s=silence_limit_s)
-        await scene(pool)
-        pool.close()
-        server.close()
-        await server.wait_closed()
+        try:
+            async with asyncio.timeout(LONGEST_WAIT_S):
+                await scene(pool)
+        finally:
+            pool.close()
+            server.close()
 
     uvloop.run(whole())
     return count

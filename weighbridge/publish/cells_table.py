@@ -179,8 +179,12 @@ def _rates(cell: CellSummary, notes: Notes) -> tuple[Cell, ...]:
     if cell.load.kind == "rate":
         offered = numbers.ABSENT if cell.offered_rps is None else numbers.short(cell.offered_rps)
         return (Cell(offered, label="Offered/s", css="n"), achieved, flight)
-    bound = number_cell(cell.littles_rps, "N ÷ mean", notes, "no mean service time")
+    bound = number_cell(cell.littles_rps, "N ÷ mean", notes, _no_bound(cell))
     return (achieved, bound, flight)
+
+
+def _no_bound(cell: CellSummary) -> str:
+    return "told for more than one client" if cell.load.clients == 1 else "no mean service time"
 
 
 def _timing_columns(groups: tuple[TimingGroup, ...]) -> tuple[Column, ...]:

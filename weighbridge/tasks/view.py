@@ -43,7 +43,6 @@ def read(
 
 @task(
     auto_shortflags=False,
-    positional=["campaign"],
     help={
         "campaign": CAMPAIGN_HELP,
         "out": "results folder, instead of results/",
@@ -52,7 +51,7 @@ def read(
     },
 )
 @front.guarded
-def show(_: Context, campaign: str = "latest", out: str = "", rebuild: bool = False, json: bool = False) -> None:
+def show(_: Context, campaign: str, out: str = "", rebuild: bool = False, json: bool = False) -> None:
     """Print the tables of a campaign."""
     store = find_campaign(front.results_folder(out), campaign)
     summary = _summary(store, rebuild=rebuild)
@@ -61,7 +60,6 @@ def show(_: Context, campaign: str = "latest", out: str = "", rebuild: bool = Fa
 
 @task(
     auto_shortflags=False,
-    positional=["campaign"],
     help={
         "campaign": CAMPAIGN_HELP,
         "out": "results folder, instead of results/",
@@ -69,7 +67,7 @@ def show(_: Context, campaign: str = "latest", out: str = "", rebuild: bool = Fa
     },
 )
 @front.guarded
-def pages(_: Context, campaign: str = "latest", out: str = "", site: str = "") -> None:
+def pages(_: Context, campaign: str, out: str = "", site: str = "") -> None:
     """Render the pages of a campaign."""
     results = front.results_folder(out)
     store = find_campaign(results, campaign)
