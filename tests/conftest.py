@@ -19,6 +19,7 @@ TOOLS = ("oha", "wrk", "chromium")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options of this suite."""
     parser.addoption("--require-tools", action="store_true", help="a missing tool is a failure, not a skip")
+    parser.addoption("--update-golden", action="store_true", help="rewrite golden files that differ, then fail")
 
 
 @pytest.fixture

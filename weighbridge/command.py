@@ -29,7 +29,10 @@ class Command:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended: `exit_code` is negative for a death by signal; `cut` says that we interrupted it."""
+    """How a command ended: `exit_code` is negative for a death by signal; `cut` says that we interrupted it.
+
+    `cpu_s` is what it and all it waited for used; None where nobody looked.
+    """
 
     exit_code: int
     wall_s: float
@@ -37,3 +40,4 @@ class Ended:
     killed: bool = False
     stdout: bytes = b""
     stderr: bytes = b""
+    cpu_s: float | None = None

@@ -1,8 +1,8 @@
 """The reference gateway with one fault: `python -m mocks.gateway.faulty --config FILE --fault NAME[:VALUE]`.
 
-The proxy is the same; the fault stands between it and the server. `GET /faults` tells what the fault did. For tests
-and for checking the scale; a fault `none` changes nothing. A dash may stand for the colon, as settings of a matrix
-need it: `die-40` is `die:40`.
+The proxy is the same; the fault stands between it and the server. `GET /faults` tells what the fault did, whole or
+by page (`?offset=N&limit=N`); `POST /faults/reset` starts that anew. For tests and for checking the scale; a fault
+`none` changes nothing. A dash may stand for the colon, as settings of a matrix need it: `die-40` is `die:40`.
 """
 
 from __future__ import annotations
@@ -14,14 +14,16 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from mocks.gateway.config import read_config
-from mocks.gateway.faults import answers, processes, streams, values
+from mocks.gateway.faults import answers, processes, stall, streams, values, weights
 from mocks.gateway.faults.witness import Build, Witness, Wrap
 from mocks.gateway.proxy import CHAT_PATH, READY_PATH
 from mocks.gateway.service import Gateway
 from mocks.gateway.visit import Handle, Visit
 from mocks.wire import run
+from mocks.wire.routes import read_page
 
 FAULTS_PATH = "/faults"
+RESET_PATH = "/faults/reset"
 
 
 def _none(value: str, witness: Witness) -> Wrap:  # noqa: ARG001 - every fault is built alike
@@ -31,10 +33,13 @@ def _none(value: str, witness: Witness) -> Wrap:  # noqa: ARG001 - every fault i
 
 FAULTS: Mapping[str, Build] = {
     "none": _none,
-    "add": answers.add,
+    "add": weights.add,
+    "weight": weights.weight,
+    "burn": weights.burn,
     "buffer": streams.buffer,
     "coalesce": streams.coalesce,
     "drop-chunk": streams.drop_chunk,
+    "stall": stall.stall,
     "error500": answers.error500,
     "html": answers.html,
     "no-end": streams.no_end,
@@ -64,16 +69,19 @@ def build(fault: str, witness: Witness) -> Wrap:
 def _split(fault: str) -> tuple[str, str]:
     """Name and value; a dash parts them only where a known name ends."""
     name, colon, value = fault.partition(":")
-    head, _, tail = name.rpartition("-")
-    return (head, tail) if not colon and name not in FAULTS and head in FAULTS else (name, value)
+    if colon or name in FAULTS:
+        return name, value
+    heads = [known for known in FAULTS if name.startswith(f"{known}-")]
+    head = max(heads, key=len, default=name)
+    return head, name[len(head) + 1 :]
 
 
 def _routed(proxy: Handle, faulty: Handle, witness: Witness, *, never_ready: bool) -> Handle:
     def handle(visit: Visit) -> None:
-        if visit.path == FAULTS_PATH:
-            visit.respond_json(200, witness.document())
-        elif visit.path == CHAT_PATH:
+        if visit.path == CHAT_PATH:
             faulty(visit)
+        elif visit.path in (FAULTS_PATH, RESET_PATH):
+            _tell(visit, witness)
         elif visit.path == READY_PATH and never_ready:
             visit.respond_json(
                 503, {"status": "unready", "reason": "it never gets ready, on purpose", "undelivered": 0}
@@ -82,6 +90,26 @@ def _routed(proxy: Handle, faulty: Handle, witness: Witness, *, never_ready: boo
             proxy(visit)
 
     return handle
+
+
+def _tell(visit: Visit, witness: Witness) -> None:
+    """What the fault did, or a new start."""
+    if visit.method != ("GET" if visit.path == FAULTS_PATH else "POST"):
+        visit.respond_json(405, _error(f"{visit.method} is not served at {visit.path}"))
+    elif visit.path == RESET_PATH:
+        witness.reset()
+        visit.respond_json(200, {"status": "reset"})
+    else:
+        try:
+            page = read_page(visit.query)
+        except ValueError as error:
+            visit.respond_json(400, _error(str(error)))
+            return
+        visit.respond_json(200, witness.document(*page))
+
+
+def _error(message: str) -> dict[str, dict[str, str]]:
+    return {"error": {"message": message, "type": "invalid_request_error"}}
 
 
 def main() -> int:

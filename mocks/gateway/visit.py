@@ -23,6 +23,10 @@ class Visit(Protocol):
         """The path without its query."""
 
     @property
+    def query(self) -> str:
+        """The text after the `?`, not decoded."""
+
+    @property
     def body(self) -> bytes:
         """The request body."""
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from urllib.parse import parse_qs
+from dataclasses import asdict
 
+from mocks.provider.answers import read_seed
 from mocks.provider.book import COLUMNS
 from mocks.provider.service import Provider
 from mocks.wire import Exchange, Server
-from mocks.wire.routes import read_object, refuse, route
+from mocks.wire.routes import read_object, read_page, refuse, route
 
 
 class Admin:
@@ -48,15 +49,10 @@ class Admin:
 
     def _records(self, exchange: Exchange) -> None:
         """All records, or a page of them by `?offset=N&limit=N`."""
-        query = parse_qs(exchange.query)
         try:
-            offset = int(query.get("offset", ["0"])[0])
-            limit = int(query["limit"][0]) if "limit" in query else None
-        except ValueError:
-            refuse(exchange, 400, "offset and limit must be whole numbers")
-            return
-        if offset < 0 or (limit is not None and limit < 0):
-            refuse(exchange, 400, "offset and limit must not be negative")
+            offset, limit = read_page(exchange.query)
+        except ValueError as error:
+            refuse(exchange, 400, str(error))
             return
         book = self._provider.book
         rows = book.rows(offset, limit)
@@ -72,13 +68,14 @@ class Admin:
         exchange.respond_json(200, {"method": last.method, "path": last.path, "headers": last.headers, "body": body})
 
     def _reset(self, exchange: Exchange) -> None:
-        """Starts all counts anew; a JSON object may change delay_s, chunk_count and gap_s."""
+        """Starts all counts anew; a JSON object may change the plan, and seed the jitter by `jitter_seed`."""
         try:
-            plan = self._provider.plan.changed(read_object(exchange))
+            document = read_object(exchange)
+            jitter_seed = read_seed(document.pop("jitter_seed", None))
+            plan = self._provider.plan.changed(document)
         except ValueError as error:
             refuse(exchange, 400, str(error))
             return
-        self._provider.reset(plan)
+        self._provider.reset(plan, jitter_seed)
         self._server.reset_counts()
-        settings = {"delay_s": plan.delay_s, "chunk_count": plan.chunk_count, "gap_s": plan.gap_s}
-        exchange.respond_json(200, {"status": "reset", **settings})
+        exchange.respond_json(200, {"status": "reset", **asdict(plan)})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from mocks import stamps
@@ -38,16 +38,23 @@ CACHED_MODELS_COUNT = 64
 
 @dataclass(frozen=True, slots=True)
 class AnswerPlan:
-    """How the provider answers: time to the answer or the first chunk, number of chunks, time between chunks."""
+    """How the provider answers: time to the answer or the first chunk, number of chunks, time between chunks.
+
+    A time between 0 and `jitter_s` is drawn for each request and added to the delay. Without `stamps` an answer's
+    text has none; its record has the times all the same.
+    """
 
     delay_s: float
     chunk_count: int
     gap_s: float
+    jitter_s: float = 0.0
+    stamps: bool = True
 
     def __post_init__(self) -> None:
-        document = {"delay_s": self.delay_s, "gap_s": self.gap_s}
-        read_seconds(document, "delay_s", 0.0)
-        read_seconds(document, "gap_s", 0.0)
+        for name in ("delay_s", "gap_s", "jitter_s"):
+            read_seconds({name: getattr(self, name)}, name, 0.0)
+        if not isinstance(self.stamps, bool):
+            raise ValueError(f"stamps must be true or false, not {self.stamps!r}")  # noqa: TRY004 - one error for callers
         count: object = self.chunk_count
         if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count < stamps.SEQUENCE_LIMIT_COUNT:
             raise ValueError(f"chunk_count must be a whole number from 1 to 65,535, not {count!r}")
@@ -58,16 +65,33 @@ class AnswerPlan:
         return round(self.delay_s * _NS)
 
     @property
+    def jitter_ns(self) -> int:
+        """The most that is added to the delay."""
+        return round(self.jitter_s * _NS)
+
+    @property
     def gap_ns(self) -> int:
         """Time from chunk to chunk."""
         return round(self.gap_s * _NS)
 
     def changed(self, document: Mapping[str, Any]) -> AnswerPlan:
-        """The plan with the given keys replaced. Raises ValueError for unknown keys and impossible values."""
-        known = {"delay_s": self.delay_s, "chunk_count": self.chunk_count, "gap_s": self.gap_s}
-        if unknown := sorted(set(document) - set(known)):
-            raise ValueError(f"unknown key {unknown[0]!r}; known are {', '.join(known)}")
-        return AnswerPlan(**{**known, **document})
+        """The plan with the given keys replaced. Raises ValueError for unknown keys and impossible values.
+
+        Jitter and missing stamps hold for one plan only: where they are not named again they are gone, so that
+        whoever has never heard of them gets an undisturbed provider.
+        """
+        known = {field.name for field in fields(AnswerPlan)}
+        if unknown := sorted(set(document) - known):
+            raise ValueError(f"unknown key {unknown[0]!r}; known are {', '.join(sorted(known))}")
+        kept = {"delay_s": self.delay_s, "chunk_count": self.chunk_count, "gap_s": self.gap_s}
+        return AnswerPlan(**{**kept, **document})
+
+
+def read_seed(value: object) -> int | None:
+    """The seed of the jitter, or None for none. Raises ValueError for anything but a whole number."""
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+        raise ValueError(f"jitter_seed must be a whole number, not {value!r}")
+    return value
 
 
 @dataclass(frozen=True, slots=True)

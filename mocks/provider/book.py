@@ -13,6 +13,7 @@ from mocks.wire.lateness import Lateness
 
 COLUMNS = ("reference", "recv_ns", "send_ns", "end_ns", "mode", "outcome")
 ROW_LIMIT_COUNT = 1_000_000
+_NS = 1_000_000_000
 
 PLAIN, STREAM, UNKNOWN = 0, 1, 2
 OPEN, ANSWERED, ABORTED, BAD_REQUEST = 0, 1, 2, 3
@@ -33,6 +34,10 @@ class Book:
         self._outcome_counts = [0, 0, 0, 0]
         self._unreferenced_count = 0
         self._in_flight_max_count = 0
+        self._jitter_count = 0
+        self._jitter_sum_ns = 0
+        self._jitter_max_ns = 0
+        self.unstamped_count = 0
         self.other_path_count = 0
         self.lateness = Lateness()
 
@@ -55,6 +60,12 @@ class Book:
             self._modes.append(mode)
             self._outcomes.append(OPEN)
         return row
+
+    def jittered(self, jitter_ns: int) -> None:
+        """An answer's due time was moved back by so much."""
+        self._jitter_count += 1
+        self._jitter_sum_ns += jitter_ns
+        self._jitter_max_ns = max(self._jitter_max_ns, jitter_ns)
 
     def sent(self, row: int, send_ns: int) -> None:
         """The answer or its first chunk was sent."""
@@ -84,6 +95,10 @@ class Book:
             "unreferenced_count": self._unreferenced_count,
             "unrecorded_count": max(0, self._request_count - ROW_LIMIT_COUNT),
             "other_path_count": self.other_path_count,
+            "unstamped_count": self.unstamped_count,
+            "jitter_count": self._jitter_count,
+            "jitter_mean_s": self._jitter_sum_ns / self._jitter_count / _NS if self._jitter_count else None,
+            "jitter_max_s": self._jitter_max_ns / _NS if self._jitter_count else None,
             "due_count": self.lateness.count,
             **self.lateness.figures(),
         }

@@ -28,6 +28,7 @@ class Task:
     row: int
     plan: AnswerPlan
     due_times: DueTimes
+    wait_ns: int  # to the answer or the first chunk, jitter included
 
 
 class PlainReply:
@@ -38,13 +39,13 @@ class PlainReply:
     def __init__(self, task: Task, before: bytes, after: bytes) -> None:
         exchange = task.exchange
         self._task = task
-        length = len(before) + stamps.STAMP_BYTES + len(after)
-        begun = stamps.begin_stamp(exchange.received_ns)
+        begun = stamps.begin_stamp(exchange.received_ns) if task.plan.stamps else b""
+        length = len(before) + (stamps.STAMP_BYTES if begun else 0) + len(after)
         self._before = exchange.head(200, _JSON_HEADERS, length) + before
         self._after = after
-        self._due_ns = exchange.received_ns + task.plan.delay_ns
+        self._due_ns = exchange.received_ns + task.wait_ns
         self._due: Due | None = None
-        if task.plan.delay_ns == 0:
+        if task.wait_ns == 0:
             self._send(begun)
         else:
             self._due = task.due_times.at(self._due_ns, lambda: self._send(begun))
@@ -53,7 +54,8 @@ class PlainReply:
     def _send(self, begun: bytes) -> None:
         send_ns = time.monotonic_ns()
         task = self._task
-        task.exchange.write(self._before + stamps.finish_stamp(begun, send_ns) + self._after, last=True)
+        stamp = stamps.finish_stamp(begun, send_ns) if begun else b""
+        task.exchange.write(self._before + stamp + self._after, last=True)
         task.book.sent(task.row, send_ns)
         task.book.lateness.add(send_ns - self._due_ns)
         task.book.close(task.row, send_ns, ANSWERED)
@@ -75,12 +77,14 @@ class StreamReply:
         self._texts = texts
         self._used = used
         self._sequence = 0
-        self._due_ns = exchange.received_ns + task.plan.delay_ns
+        self._due_ns = exchange.received_ns + task.wait_ns
         head = exchange.head(200, _STREAM_HEADERS, None)
         before, after = texts.content(0)
-        before += stamps.begin_stamp(exchange.received_ns)
-        # The rest of the first stamp, a space and the chunk's own stamp are to come.
-        length = stamps.NUMBER_LETTERS + 2 + stamps.CHUNK_BYTES
+        length = 0
+        if task.plan.stamps:
+            before += stamps.begin_stamp(exchange.received_ns)
+            # The rest of the first stamp, a space and the chunk's own stamp are to come.
+            length = stamps.NUMBER_LETTERS + 2 + stamps.CHUNK_BYTES
         self._before, self._after = self._framed(before, length, after)
         self._before = head + self._before
         exchange.on_gone(self._gone)
@@ -88,6 +92,8 @@ class StreamReply:
 
     def _framed(self, before: bytes, length: int, after: bytes) -> tuple[bytes, bytes]:
         """`before` and `after` with the HTTP chunk's frame around them and `length` bytes between them."""
+        if not length:
+            return self._task.exchange.frame(before + after), b""
         hole = b"?" * length
         frame = self._task.exchange.frame(before + hole + after)
         start, _, end = frame.partition(hole)
@@ -95,18 +101,22 @@ class StreamReply:
 
     def _send_first(self) -> None:
         send_ns = time.monotonic_ns()
-        begun_place = len(self._before) - stamps.STAMP_BYTES + stamps.NUMBER_LETTERS + 1
-        stamp = stamps.finish_stamp(self._before[begun_place:], send_ns)
-        chunk = stamps.encode_chunk_stamp(send_ns, 0)
         task = self._task
-        task.exchange.write(self._before[:begun_place] + stamp + b" " + chunk + self._after)
+        if task.plan.stamps:
+            begun_place = len(self._before) - stamps.STAMP_BYTES + stamps.NUMBER_LETTERS + 1
+            stamp = stamps.finish_stamp(self._before[begun_place:], send_ns)
+            chunk = stamps.encode_chunk_stamp(send_ns, 0)
+            task.exchange.write(self._before[:begun_place] + stamp + b" " + chunk + self._after)
+        else:
+            task.exchange.write(self._before)
         task.book.sent(task.row, send_ns)
         self._went(send_ns)
 
     def _send_next(self) -> None:
         send_ns = time.monotonic_ns()
-        stamp = stamps.encode_chunk_stamp(send_ns, self._sequence)
-        self._task.exchange.write(self._before + stamp + self._after)
+        task = self._task
+        stamp = stamps.encode_chunk_stamp(send_ns, self._sequence) if task.plan.stamps else b""
+        task.exchange.write(self._before + stamp + self._after)
         self._went(send_ns)
 
     def _went(self, send_ns: int) -> None:
@@ -120,7 +130,8 @@ class StreamReply:
         self._due_ns += task.plan.gap_ns
         self._due = task.due_times.at(self._due_ns, self._send_next)
         before, after = self._texts.content(self._sequence)
-        self._before, self._after = self._framed(before, stamps.CHUNK_BYTES, after)
+        length = stamps.CHUNK_BYTES if task.plan.stamps else 0
+        self._before, self._after = self._framed(before, length, after)
 
     def _end(self, send_ns: int) -> None:
         """The events without content follow the last content at once, as a provider that has no more to say."""

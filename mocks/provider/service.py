@@ -5,6 +5,7 @@ Started by `__main__`, read and reset by `admin`. It must not add time of its ow
 
 from __future__ import annotations
 
+import random
 import time
 
 from mocks import stamps
@@ -31,10 +32,16 @@ class Provider:
         self._due_times = due_times
         self._texts = AnswerTexts()
         self._model = model
+        self._draws = _draws(0)
 
-    def reset(self, plan: AnswerPlan) -> None:
-        """Opens a new book and answers by `plan` from now on; answers on their way keep their own."""
+    def reset(self, plan: AnswerPlan, jitter_seed: int | None = None) -> None:
+        """Opens a new book and answers by `plan` from now on; answers on their way keep their own.
+
+        Without a seed the jitter's draws go on: two windows by one plan must not meet the same ones.
+        """
         self.plan = plan
+        if jitter_seed is not None:
+            self._draws = _draws(jitter_seed)
         self.book = Book()
         self.last = None
 
@@ -61,9 +68,20 @@ class Provider:
             refuse(exchange, 400, str(error))
             return
         row = self.book.open(reference, exchange.received_ns, STREAM if request.stream else PLAIN)
-        self._reply(request, Task(exchange, self.book, row, self.plan, self._due_times))
+        self._reply(request, Task(exchange, self.book, row, self.plan, self._due_times, self._wait_ns()))
+
+    def _wait_ns(self) -> int:
+        """Time to this answer: the delay, and its jitter if there is any."""
+        plan = self.plan
+        if plan.jitter_s == 0:
+            return plan.delay_ns
+        jitter_ns = round(self._draws.random() * plan.jitter_ns)
+        self.book.jittered(jitter_ns)
+        return plan.delay_ns + jitter_ns
 
     def _reply(self, request: ChatRequest, task: Task) -> None:
+        if not task.plan.stamps:
+            self.book.unstamped_count += 1
         texts = self._texts.model(request.model)
         ident = stamps.encode_number(task.exchange.received_ns) + stamps.encode_number(task.row, 8)
         created = int(time.time())
@@ -74,3 +92,7 @@ class Provider:
         else:
             used = answers.usage(request.prompt_token_count, answers.PLAIN_TOKEN_COUNT)
             PlainReply(task, *answers.plain_parts(texts, ident, created, used))
+
+
+def _draws(seed: int) -> random.Random:
+    return random.Random(seed)  # noqa: S311 - jitter has to be repeatable, not secret

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
+from urllib.parse import parse_qs
 
 from mocks.wire.exchange import Exchange
 
@@ -51,6 +52,19 @@ def read_object(exchange: Exchange) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise BadBody("the body must be a JSON object")
     return document
+
+
+def read_page(query: str) -> tuple[int, int | None]:
+    """Offset and limit of a page asked for by `?offset=N&limit=N`; no limit means all. Raises BadBody."""
+    asked = parse_qs(query)
+    try:
+        offset = int(asked.get("offset", ["0"])[0])
+        limit = int(asked["limit"][0]) if "limit" in asked else None
+    except ValueError:
+        raise BadBody("offset and limit must be whole numbers") from None
+    if offset < 0 or (limit is not None and limit < 0):
+        raise BadBody("offset and limit must not be negative")
+    return offset, limit
 
 
 def read_seconds(document: Mapping[str, Any], name: str, default: float, limit_s: float = 600.0) -> float:

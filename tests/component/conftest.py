@@ -15,4 +15,7 @@ def project(tmp_path: Path) -> Iterator[Project]:
     """An empty foreign project; nothing of it runs any more when the test is over."""
     made = Project(tmp_path / "project")
     yield made
-    made.assert_nothing_left()
+    try:
+        made.assert_nothing_left()
+    finally:
+        made.end_survivors()

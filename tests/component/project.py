@@ -10,13 +10,14 @@ import io
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import time
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -92,10 +93,11 @@ class Began:
 
 
 class Project:
-    """A folder with a two-line tasks.py, a matrix and a stand-in oha."""
+    """A folder with a two-line tasks.py, a matrix and a stand-in oha; what is said goes to `told`."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, told: Path | None = None) -> None:
         self.folder = folder
+        self.told = told or folder
         self.bin = folder / "bin"
         self.bin.mkdir(parents=True)
         (folder / "tasks.py").write_text(TASKS)
@@ -134,9 +136,10 @@ class Project:
     def begin(self, *words: str, path: str | None = None) -> Began:
         """`invoke …` in the project's folder, started."""
         self._count += 1
-        out, err = (self.folder / f"{self._count}.{kind}.txt" for kind in ("out", "err"))
+        out, err = (self.told / f"{self._count}.{kind}.txt" for kind in ("out", "err"))
         search = f"{self.bin}{os.pathsep}{os.environ['PATH']}" if path is None else path
-        environ = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "COV"))}
+        ours = ("PYTEST", "COV") if self.python == sys.executable else ("PYTEST", "COV", "PYTHON")
+        environ = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
         with out.open("wb") as stdout, err.open("wb") as stderr:
             process = subprocess.Popen(
                 [self.python, "-m", "invoke", *words],
@@ -196,8 +199,17 @@ class Project:
 
     def survivors(self) -> list[str]:
         """Living processes that have to do with this project: by environment, arguments or working folder."""
+        return [f"{pid}: {words}" for pid, words in self._living()]
+
+    def end_survivors(self) -> None:
+        """Kill what a failed test left, so that it disturbs no other."""
+        for pid, _ in self._living():
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def _living(self) -> list[tuple[int, str]]:
         needle = str(self.folder)
-        return [f"{pid}: {words}" for pid, words, told in _processes() if needle in told]
+        return [(pid, words) for pid, words, told in _processes() if needle in told]
 
     def assert_nothing_left(self, within_s: float = 0) -> None:
         """No process of the project lives, its ports are free, and no throw-away folder or lane state is left."""
@@ -207,12 +219,12 @@ class Project:
             for port in began[0]["ports"] if began else ():
                 assert is_free(port), f"port {port} is still taken"
         home = self.folder / ".weighbridge"
-        left = [str(path) for name in ("state", "run/scratch") for path in (home / name).glob("*")]
+        left = [str(path) for name in ("state", "work", "run/scratch") for path in (home / name).glob("*")]
         assert not left
 
 
 def _processes() -> Iterator[tuple[int, str, str]]:
-    """Pid, arguments, and all that a process tells of itself, for every living process but this one and its parents."""
+    """Pid, arguments and all that is told by each living process, but not by this one and its parents."""
     ourselves = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}
     for process in psutil.process_iter():
         try:

@@ -12,7 +12,7 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 # Spelt in pieces, so that this file does not find itself.
 FORBIDDEN = re.compile(
     "|".join(
-        ["files" + r"\.pythonhosted\.", "index" + r"\.crates\.io", "registry" + r"\.npmjs\.", "/ho" + "me/[a-z]"]
+        ["files" + r"\.pythonhosted\.", "index" + r"\.crates\.io", "registry" + r"\.npmjs\.", "/ho" + "me/[a-z]{2,}"]
     )
 )
 

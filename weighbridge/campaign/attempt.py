@@ -7,14 +7,23 @@ from dataclasses import dataclass, replace
 
 from weighbridge.campaign.diary import utc_now
 from weighbridge.campaign.stage import Stage
-from weighbridge.campaign.window import Window, run_window
+from weighbridge.campaign.window import PROVIDER_FILE, Window, run_window
 from weighbridge.errors import LaneFailed
 from weighbridge.judge.acceptance import judge_run
 from weighbridge.judge.figures import run_figures
-from weighbridge.judge.inputs import DriverEnd, Failure, Judgement, ProviderHealth, RunInputs, WindowFacts
-from weighbridge.matrix.cells import Cell, LoadSpec
+from weighbridge.judge.inputs import (
+    DriverEnd,
+    Failure,
+    InbandFacts,
+    Judgement,
+    ProviderHealth,
+    RunInputs,
+    WindowFacts,
+)
+from weighbridge.matrix.cells import Cell
 from weighbridge.record.figures import Absent
-from weighbridge.record.run import Evidence, Resources, RunFigures, RunRecord
+from weighbridge.record.provider_rows import read_provider_rows
+from weighbridge.record.run import Evidence, RunFigures, RunRecord
 from weighbridge.rig.lane import Lane
 from weighbridge.rig.signals import deferred
 
@@ -66,7 +75,7 @@ def fail_attempt(
         load=attempt.cell.load,
         mode=attempt.cell.mode,
         is_floor=attempt.cell.is_floor,
-        failure=Failure(error.reason, str(error)),
+        failure=Failure(error.reason, stage.without_folders(str(error))),
         evidence=evidence,
         gate_text=attempt.gate_text,
     )
@@ -75,12 +84,12 @@ def fail_attempt(
     if error.log_tail:
         kept["gateway-log-tail.txt"] = error.log_tail.encode()
     with deferred():
-        stage.store.commit(record, kept, None)
+        stage.store.commit(record, _fit_to_keep(stage, kept), None)
     return record
 
 
 def _inputs(stage: Stage, attempt: Attempt, window: Window, evidence: tuple[Evidence, ...]) -> RunInputs:
-    facts = _facts(window, attempt.cell.load)
+    facts = _facts(window, attempt.cell)
     figures = None if facts is None else run_figures(facts)
     return RunInputs(
         load=attempt.cell.load,
@@ -89,7 +98,7 @@ def _inputs(stage: Stage, attempt: Attempt, window: Window, evidence: tuple[Evid
         window=facts,
         figures=figures,
         counts=window.counts,
-        driver=DriverEnd(window.ended.exit_code, window.ended.killed, window.unreadable or ""),
+        driver=DriverEnd(window.ended.exit_code, window.ended.killed, stage.without_folders(window.unreadable or "")),
         gateway_died=window.death,
         load_before=window.load_before,
         load_after=window.load_after,
@@ -97,20 +106,27 @@ def _inputs(stage: Stage, attempt: Attempt, window: Window, evidence: tuple[Evid
         provider=ProviderHealth(
             lateness_p50_s=window.provider.get("lateness_p50_s"),
             lateness_p99_s=window.provider.get("lateness_p99_s"),
-            cpu_cores=window.provider_cpu_cores,
+            cpu_cores=window.resources.mock_cpu_cores,
         ),
         evidence=evidence,
         undelivered_at_end_count=window.drained.undelivered_at_end_count,
         gate_text=attempt.gate_text,
+        provider_time_s=attempt.cell.answer.provider_time_s(attempt.cell.mode),
     )
 
 
-def _facts(window: Window, load: LoadSpec) -> WindowFacts | None:
+def _facts(window: Window, cell: Cell) -> WindowFacts | None:
     """What the driver left of a window, None when it left no report."""
-    if window.reading is None:
+    reading, ended = window.reading, window.ended
+    if reading is None:
         return None
-    ended = window.ended
-    return WindowFacts(load, window.reading.report, window.reading.samples, cut=ended.cut, process_s=ended.wall_s)
+    inband = None
+    if reading.inband is not None:
+        provider = read_provider_rows(window.files[PROVIDER_FILE], origin=PROVIDER_FILE)
+        inband = InbandFacts(cell.mode, cell.answer, reading.inband, reading.events, provider)
+    return WindowFacts(
+        cell.load, reading.report, reading.samples, cut=ended.cut, process_s=ended.wall_s, inband=inband
+    )
 
 
 def _with_more_connections(stage: Stage, lane: Lane, attempt: Attempt) -> float | None:
@@ -122,7 +138,7 @@ def _with_more_connections(stage: Stage, lane: Lane, attempt: Attempt) -> float 
         window = run_window(stage, lane, cell, f"{attempt.seed_text} twice the connections")
     except LaneFailed:
         return None
-    facts = _facts(window, load)
+    facts = _facts(window, cell)
     return None if facts is None else run_figures(facts).achieved_rps
 
 
@@ -158,11 +174,21 @@ def _measured(window: Window, figures: RunFigures | None) -> dict[str, object]:
         "undelivered_at_end_count": window.drained.undelivered_at_end_count,
         "load_before": window.load_before,
         "load_after": window.load_after,
-        "resources": Resources(mock_cpu_cores=window.provider_cpu_cores),
+        "resources": window.resources,
     }
 
 
 def _commit(stage: Stage, record: RunRecord, window: Window) -> None:
     samples = window.reading.samples if window.reading else None
     with deferred():
-        stage.store.commit(record, window.files, samples)
+        stage.store.commit(record, _fit_to_keep(stage, window.files), samples)
+
+
+def _fit_to_keep(stage: Stage, files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Configuration and logs without the folders of this machine; what the driver wrote stays byte for byte."""
+    return {
+        name: stage.without_folders(data.decode(errors="replace")).encode()
+        if name.startswith("config/") or name.endswith(".txt")
+        else data
+        for name, data in files.items()
+    }

@@ -14,8 +14,16 @@ from weighbridge.campaign.request import CampaignRequest
 from weighbridge.errors import ToolMissing
 from weighbridge.matrix.cells import FLOOR, Cell
 from weighbridge.matrix.expand import floor_id
-from weighbridge.record.campaign import AnswerFacts, CampaignRecord, CellPlan, GatewayFacts, PayloadFacts
+from weighbridge.record.campaign import (
+    AnswerFacts,
+    CampaignRecord,
+    CellPlan,
+    CpuPlanFacts,
+    GatewayFacts,
+    PayloadFacts,
+)
 from weighbridge.record.host import DiskFacts, ToolFacts
+from weighbridge.rig.affinity import CpuPlan
 from weighbridge.rig.host import read_git, read_host
 from weighbridge.rig.installing import sha256_of
 
@@ -25,6 +33,7 @@ def open_record(
     order: Sequence[Sequence[Cell]],
     disks: Sequence[DiskFacts],
     environ: Mapping[str, str],
+    cpus: CpuPlan | None = None,
 ) -> CampaignRecord:
     """`campaign.json` of a campaign that is about to start."""
     matrix = request.loaded.matrix
@@ -57,6 +66,7 @@ def open_record(
         },
         cells=tuple(plan_of(cell) for cell in request.cells),
         order=tuple(tuple(cell.id for cell in block) for block in order),
+        cpu_plan=CpuPlanFacts(gateway=cpus.gateway, mocks=cpus.mocks, driver=cpus.driver) if cpus else None,
         warnings=request.warnings,
     )
 

@@ -24,7 +24,10 @@ from weighbridge.record.campaign import Finished
 from weighbridge.record.host import DiskFacts
 from weighbridge.record.store import CampaignStore, locked
 from weighbridge.record.summary import Summary
+from weighbridge.rig import affinity
+from weighbridge.rig.affinity import CpuPlan
 from weighbridge.rig.disks import read_disk
+from weighbridge.rig.host import usable_cpus
 from weighbridge.rig.meter import Meter
 from weighbridge.rig.mocks import Keys, Ports, start_mocks
 from weighbridge.rig.ports import choose
@@ -42,17 +45,25 @@ def run_campaign(request: CampaignRequest, listener: Listener, environ: Mapping[
     with locked(request.results), Supervisor(request.home / "run", search_path=environ["PATH"]) as supervisor:
         for sentence in supervisor.swept:
             listener.warning(sentence)
+        _remove_remains(request.home)
         ports = Ports(*choose(_PORT_COUNT, request.port_base))
         disks = _disks(request, environ)
         order = order_blocks(request.runnable, request.runs, request.loaded.matrix.seed)
-        record = open_record(request, order, disks, environ)
+        cpus = affinity.plan(affinity.read_cores(), cpu_count=usable_cpus())
+        record = open_record(request, order, disks, environ, cpus)
         store = CampaignStore.create(request.results, record, request.loaded.text)
         for gateway in record.gateways:
             recipe = request.catalogue.get(gateway.id)
             if recipe is not None:
                 store.keep_recipe(gateway.id, recipe.files)
         with Diary(store.folder / "events.jsonl") as diary:
-            return _Campaign(request, store, supervisor, diary, listener).run(ports, order)
+            return _Campaign(request, store, supervisor, diary, listener).run(ports, order, cpus)
+
+
+def _remove_remains(home: Path) -> None:
+    """Remove what a killed run left: working files, which hold keys, and lane states. The home is ours alone now."""
+    for remains in (*(home / "work").glob("*"), *(home / "state").glob("lane-*")):
+        shutil.rmtree(remains, ignore_errors=True)
 
 
 def _disks(request: CampaignRequest, environ: Mapping[str, str]) -> tuple[DiskFacts, ...]:
@@ -89,11 +100,12 @@ class _Campaign:
         self._diary = diary
         self._listener = listener
 
-    def run(self, ports: Ports, order: Sequence[Sequence[Cell]]) -> Outcome:
+    def run(self, ports: Ports, order: Sequence[Sequence[Cell]], cpus: CpuPlan | None) -> Outcome:
         """Walk, then close the campaign, however the walk ended."""
         self._diary.write("began", cells=len(self._request.cells), ports=list(vars(ports).values()))
         try:
-            self._walk(ports, order)
+            with affinity.confined(cpus.beside_gateway if cpus else None):
+                self._walk(ports, order, cpus)
         except Interrupted as error:
             self._close("interrupted", error.exit_code, f"stopped by signal {error.signal_number}")
             raise
@@ -107,7 +119,7 @@ class _Campaign:
             raise
         return self._close("complete", None, "")
 
-    def _walk(self, ports: Ports, order: Sequence[Sequence[Cell]]) -> None:
+    def _walk(self, ports: Ports, order: Sequence[Sequence[Cell]], cpus: CpuPlan | None) -> None:
         scratch = self._request.home / "work" / self._store.folder.name
         scratch.mkdir(parents=True)
         try:
@@ -117,7 +129,7 @@ class _Campaign:
                 machine=f"vdt_{secrets.token_hex(24)}",
             )
             self._listener.phase("starting the mock provider and the mock control plane")
-            mocks = start_mocks(self._supervisor, ports, keys, scratch)
+            mocks = start_mocks(self._supervisor, ports, keys, scratch, cpus.mocks if cpus else None)
             walk(
                 Stage(
                     request=self._request,
@@ -130,6 +142,7 @@ class _Campaign:
                     scratch=scratch,
                     diary=self._diary,
                     listener=self._listener,
+                    cpus=cpus,
                 ),
                 order,
             )

@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from weighbridge import METHOD_VERSION
+from weighbridge import METHOD_VERSION, resources
 from weighbridge.campaign.diary import Diary
 from weighbridge.campaign.listener import Listener
 from weighbridge.campaign.request import CampaignRequest
 from weighbridge.matrix.cells import Cell, LaneKey
 from weighbridge.record.host import LoadReading
 from weighbridge.record.store import CampaignStore
-from weighbridge.rig.lane import LaneSetup
+from weighbridge.rig.affinity import CpuPlan
+from weighbridge.rig.lane import Lane, LaneSetup
 from weighbridge.rig.meter import Meter
 from weighbridge.rig.mocks import Keys, Mocks, Ports
 from weighbridge.rig.supervisor import Supervisor
 
 
+def no_witness(_lane: Lane) -> Mapping[str, bytes]:
+    """Nothing: most gateways do not tell what they did to each request."""
+    return {}
+
+
 @dataclass(frozen=True)
 class Stage:
-    """A campaign that is set up and can run windows."""
+    """A campaign that is set up and can run windows.
+
+    `witness` is asked after each window for files that its gateway has to tell about it.
+    """
 
     request: CampaignRequest
     store: CampaignStore
@@ -33,6 +43,8 @@ class Stage:
     scratch: Path
     diary: Diary
     listener: Listener
+    cpus: CpuPlan | None = None
+    witness: Callable[[Lane], Mapping[str, bytes]] = no_witness
 
     def reading(self) -> LoadReading:
         """How busy the machine is, our own processes left out of the foreign share."""
@@ -43,6 +55,17 @@ class Stage:
         share = self.request.loaded.matrix.accept.load_limit_per_cpu
         return None if share is None else share * self.store.record().host.cpu_count
 
+    def without_folders(self, text: str) -> str:
+        """The text with names in place of the folders of this machine: what is kept must not tell whose it is."""
+        request = self.request
+        disks = {request.disk_folder(name): f"DISK-{name}" for name in request.loaded.matrix.disks}
+        named = {**disks, self.scratch: "SCRATCH", request.home: "TOOLS", request.loaded.folder.absolute(): "PROJECT"}
+        named |= {resources.root(): "WEIGHBRIDGE", Path.home(): "~"}
+        for folder, name in sorted(named.items(), key=lambda one: len(str(one[0])), reverse=True):
+            if folder.is_absolute() and folder != folder.parent:
+                text = text.replace(str(folder), name)
+        return text
+
     def lane_setup(self, lane: LaneKey, name: str) -> LaneSetup:
         """What a lane is started from, in a scratch folder of its own."""
         recipe = self.request.catalogue.get(lane.gateway)
@@ -51,7 +74,16 @@ class Stage:
         folder = self.scratch / "lanes" / name
         folder.mkdir(parents=True)
         disk = self.request.disk_folder(lane.disk)
-        return LaneSetup(lane, recipe, self.request.gateways[lane.gateway], self.ports, self.keys, folder, disk)
+        return LaneSetup(
+            lane,
+            recipe,
+            self.request.gateways[lane.gateway],
+            self.ports,
+            self.keys,
+            folder,
+            disk,
+            self.cpus.gateway if self.cpus else None,
+        )
 
     def fingerprint(self, cell: Cell) -> str:
         """Digest of all that makes a cell what it is: recipe, copy of the gateway, settings, load, driver, method."""
@@ -63,5 +95,6 @@ class Stage:
             recipe.digest if recipe else "",
             str(installed.facts.sha256),
             str(self.request.tool.facts.version),
+            *((repr(self.cpus),) if self.cpus else ()),
         )
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()

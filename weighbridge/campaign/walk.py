@@ -23,6 +23,7 @@ from weighbridge.matrix.estimate import estimate, window_s
 from weighbridge.record.run import Evidence, RunRecord
 from weighbridge.rig.gate import wait_idle
 from weighbridge.rig.lane import Lane, lane_up
+from weighbridge.rig.services import StopReport
 
 
 @dataclass
@@ -113,7 +114,7 @@ class _Visit:
             setup = self.stage.lane_setup(self.lane, name)
             self.stage.listener.phase(f"starting {self.lane.name}")
             try:
-                with lane_up(self.stage.supervisor, setup) as lane:
+                with lane_up(self.stage.supervisor, setup, self._stopped) as lane:
                     for cell, record in self._windows(lane, left):
                         again += [cell] if _is_worth_retrying(record) else []
                         left = left[left.index(cell) + 1 :]
@@ -123,6 +124,12 @@ class _Visit:
                     again += [cell] if _is_worth_retrying(record) else []
                 left = []
         return again
+
+    def _stopped(self, report: StopReport) -> None:
+        """A gateway that does not go on its own signal is part of what was seen of it."""
+        self.stage.diary.write("stopped", lane=self.lane.name, by=report.by, exit_code=report.exit_code)
+        if report.by in ("term", "kill") or report.stray_count or not report.is_clean:
+            self.stage.listener.warning(f"{self.lane.name}: {report}")
 
     def _windows(self, lane: Lane, cells: Sequence[Cell]) -> Iterator[tuple[Cell, RunRecord]]:
         """Cells with their records, until the gateway is dead."""
@@ -138,6 +145,9 @@ class _Visit:
         self.stage.listener.phase(f"trying {self.lane.name}, {cell.mode}")
         evidence = preflight(lane, self.stage.mocks, cell.mode, cell.answer)
         steady = evidence.ok and warm_up(lane, cell.mode, cell.answer)
+        if evidence.ok and lane.usage is not None and lane.usage.idle is None:
+            lane.drain()  # what the warm-up left behind is not idleness
+            lane.usage.measure_idle()
         self.stage.diary.write(
             "prepared", lane=self.lane.name, mode=cell.mode, ok=evidence.ok, problem=evidence.problem, steady=steady
         )

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from weighbridge.campaign.costs import begin_costs
 from weighbridge.campaign.diary import utc_now
 from weighbridge.campaign.stage import Stage
 from weighbridge.command import Ended
@@ -18,13 +19,15 @@ from weighbridge.load.bodies import BodyFacts, BodyPlan, write_bodies
 from weighbridge.load.driver import LoadPlan, Reading
 from weighbridge.matrix.cells import Cell, LoadSpec
 from weighbridge.record.host import LoadReading
-from weighbridge.record.run import Counts, DriverRecord
+from weighbridge.record.run import Counts, DriverRecord, Resources
 from weighbridge.rig.lane import MODEL, Drained, Lane
 from weighbridge.rig.tail import clean
 
 _JSON = ("content-type", "application/json")
 _WARMUP_CLIENTS = 10
 _RECORDS_A_PAGE = 5_000
+# The provider's own record of each request of a window, as it is kept.
+PROVIDER_FILE = "provider.csv"
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class Window:
     unreadable: str | None
     counts: Counts
     provider: Mapping[str, Any]
-    provider_cpu_cores: float | None
+    resources: Resources
     drained: Drained
     death: str | None
     load_before: LoadReading
@@ -66,8 +69,8 @@ def run_window(stage: Stage, lane: Lane, cell: Cell, seed_text: str) -> Window:
     facts = _bodies(plan.bodies, cell, cell.load.window_count, seed_text)
     _warm(stage, plan, cell, seed_text)
     stage.mocks.reset(cell.answer)
-    cpu_before = stage.mocks.provider.child.cpu_s()
     before = stage.reading()
+    costs = begin_costs(stage, lane)
     started_at, begun = utc_now(), time.monotonic()
     driven = _drive(stage, plan, lane.death)
     window_s = time.monotonic() - begun
@@ -75,7 +78,7 @@ def run_window(stage: Stage, lane: Lane, cell: Cell, seed_text: str) -> Window:
     death = lane.death()
     drained = lane.drain()
     provider = stage.mocks.provider.ask("GET", "/counters")
-    cpu_s = stage.mocks.provider.child.cpu_s() - cpu_before
+    resources = costs.end(driven.ended, window_s)
     reading, unreadable = _read(stage, driven)
     return Window(
         started_at=started_at,
@@ -86,12 +89,12 @@ def run_window(stage: Stage, lane: Lane, cell: Cell, seed_text: str) -> Window:
         unreadable=unreadable,
         counts=_counts(stage, lane, provider, reading, facts.expected_repeat_ratio(cell.load.window_count)),
         provider=provider,
-        provider_cpu_cores=cpu_s / window_s if window_s > 0 else None,
+        resources=resources,
         drained=drained,
         death=death,
         load_before=before,
         load_after=after,
-        files=_kept(stage, driven) | lane.kept_files(),
+        files=_kept(stage, driven) | lane.kept_files() | dict(stage.witness(lane)),
     )
 
 
@@ -138,13 +141,17 @@ def _warm(stage: Stage, plan: LoadPlan, cell: Cell, seed_text: str) -> None:
     bodies = out / "bodies.jsonl"
     _bodies(bodies, cell, load.window_count, f"{seed_text} warm-up")
     warm = replace(plan, load=load, bodies=bodies, out_dir=out, expected_s=10.0)
-    stage.supervisor.run(replace(stage.request.driver.command(warm), deadline_s=30.0))
+    stage.supervisor.run(replace(stage.request.driver.command(warm), deadline_s=30.0), cores=_driver_cores(stage))
 
 
 def _drive(stage: Stage, plan: LoadPlan, watch: Callable[[], str | None]) -> Driven:
     command = stage.request.driver.command(plan)
-    ended = stage.supervisor.run(command, watch=watch)
+    ended = stage.supervisor.run(command, watch=watch, cores=_driver_cores(stage))
     return Driven(plan=plan, argv=command.argv, secrets=(*command.secrets, *stage.keys.all), ended=ended)
+
+
+def _driver_cores(stage: Stage) -> tuple[int, ...] | None:
+    return stage.cpus.driver if stage.cpus else None
 
 
 def _read(stage: Stage, driven: Driven) -> tuple[Reading | None, str | None]:
@@ -155,7 +162,13 @@ def _read(stage: Stage, driven: Driven) -> tuple[Reading | None, str | None]:
     try:
         return driver.read(outputs), None
     except InputError as error:
-        return None, f"{error.problem}"
+        return None, _with_last_words(error.problem, clean(driven.ended.stderr, driven.secrets))
+
+
+def _with_last_words(problem: str, said: str) -> str:
+    """Why there is no report, with the generator's own first error where the problem does not tell it yet."""
+    errors = [line.strip() for line in said.splitlines() if line.strip().lower().startswith("error")]
+    return f"{problem}; it said: {errors[0][:200]}" if errors and errors[0] not in problem else problem
 
 
 def _driver_record(stage: Stage, driven: Driven) -> DriverRecord:
@@ -211,7 +224,7 @@ def _kept(stage: Stage, driven: Driven) -> dict[str, bytes]:
     kept["driver/argv.txt"] = ("\n".join(_masked(driven)) + "\n").encode()
     if driven.ended.stderr:
         kept["driver/stderr.txt"] = clean(driven.ended.stderr, driven.secrets).encode()
-    kept["provider.csv"] = _records(stage)
+    kept[PROVIDER_FILE] = _records(stage)
     return kept
 
 

@@ -15,9 +15,11 @@ from weighbridge.judge.checks import run_flags
 from weighbridge.judge.flags import ordered
 from weighbridge.judge.inputs import Judgement, RunInputs
 from weighbridge.judge.saturation import RateCheck, check_rate
-from weighbridge.judge.texts import failures_text, served_text
+from weighbridge.judge.stamps import cache_hits
+from weighbridge.judge.texts import failures_text, served_text, unwhole_text
 from weighbridge.record.load_report import LoadReport
 from weighbridge.record.run import REASONS, Verdict
+from weighbridge.record.streams import StampCounts
 
 # What a rejected run's reason says of the lane; every other reason of class `rig` says `rig_limited`.
 _VERDICT: Mapping[str, Verdict] = {
@@ -26,6 +28,7 @@ _VERDICT: Mapping[str, Verdict] = {
     "never_ready": "errored",
     "provider_count": "errored",
     "no_inband": "errored",
+    "cache_hit": "errored",
     "incomplete": "incomplete",
     "not_served": "not_served",
 }
@@ -129,6 +132,24 @@ def _errors(inputs: RunInputs, rate: RateCheck | None) -> Finding:
     return "errors", failures_text(report, count)
 
 
+def _cache_hit(inputs: RunInputs, _rate: RateCheck | None) -> Finding:
+    counts = None if inputs.figures is None else inputs.figures.stamps
+    if not isinstance(counts, StampCounts) or not cache_hits(counts):
+        return None
+    text = (
+        f"{counts.stale_count} answers are older than their request and {counts.repeated_count} were given to an "
+        "earlier request too: a cache answered, so no time of this cell is the gateway's"
+    )
+    return "cache_hit", text
+
+
+def _whole(inputs: RunInputs, _rate: RateCheck | None) -> Finding:
+    if inputs.figures is None:
+        return None
+    text = unwhole_text(inputs.figures)
+    return None if text is None else ("errors", text)
+
+
 def _rate(inputs: RunInputs, rate: RateCheck | None) -> Finding:
     if rate is None or not rate.missed:
         return None
@@ -168,9 +189,19 @@ def _provider_count(inputs: RunInputs, rate: RateCheck | None) -> Finding:
     if counts is None or (rate is not None and rate.missed):
         return None
     sent = counts.client_sent_count
-    if sent is None or sent == counts.provider_request_count:
+    if (
+        sent is None
+        or sent == counts.provider_request_count
+        or sent + _retries(inputs) == counts.provider_request_count
+    ):
         return None
     return "provider_count", f"the provider received {counts.provider_request_count} requests for {sent} sent"
+
+
+def _retries(inputs: RunInputs) -> int:
+    """Provider calls that are explained: the gateway called again for a reference."""
+    counts = None if inputs.figures is None else inputs.figures.stamps
+    return (counts.retry_count or 0) if isinstance(counts, StampCounts) else 0
 
 
 def _timeouts(report: LoadReport) -> int:
@@ -196,7 +227,9 @@ _RULES: tuple[Rule, ...] = (
     _died,
     _rig,
     _driver,
+    _cache_hit,
     _errors,
+    _whole,
     _rate,
     _complete,
     _provider_count,

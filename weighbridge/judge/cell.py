@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from weighbridge.judge import checks, numbers
+from weighbridge.judge import cell_inband, checks, numbers
 from weighbridge.judge.flags import ordered
+from weighbridge.judge.merging import merged
 from weighbridge.judge.outcome import Attempts, Outcome, outcome, rejected_by_reason
 from weighbridge.judge.shift import floor_limited, pairs_of, shift
 from weighbridge.judge.timing import merge_runs
@@ -38,14 +39,16 @@ def summarise_cell(attempts: Attempts, floors: Sequence[RunRecord], answer: Answ
     plan, accepted = attempts.plan, attempts.accepted
     found = outcome(attempts)
     moved = _shifts(attempts, floors, found, answer)
+    inband = cell_inband.summarise(attempts, floors, found)
     fields: dict[str, Any] = {
         **_identity(plan),
-        **{name: _merged(accepted, name, found) for name in TIMINGS},
+        **{name: merged(accepted, name, found) for name in TIMINGS},
         **moved.figures,
         **numbers.of_runs(attempts.runs, accepted, found.verdict),
+        **inband.fields,
         "verdict": found.verdict,
         "reason": found.reason,
-        "flags": ordered([*found.flags, *_run_flags(attempts), *moved.flags]),
+        "flags": ordered([*found.flags, *_run_flags(attempts), *moved.flags, *inband.flags]),
         "runs_accepted": len(accepted),
         "runs_attempted": len(attempts.runs),
         "rejected": rejected_by_reason(attempts.rejected),
@@ -70,16 +73,6 @@ def _identity(plan: CellPlan) -> dict[str, Any]:
         connections=plan.connections,
     )
     return {**{name: getattr(plan, name) for name in same}, "load": load, "offered_rps": plan.rate_rps}
-
-
-def _merged(accepted: Sequence[RunRecord], name: str, found: Outcome) -> TimingOrAbsent:
-    """Median over the accepted runs, or why there is none; a saturated cell has only what all its runs have."""
-    given: list[TimingOrAbsent] = [getattr(run.figures, name) for run in accepted if run.figures is not None]
-    known = [one for one in given if isinstance(one, Timing)]
-    missing = [one for one in given if isinstance(one, Absent)]
-    if missing and (not known or found.verdict == "saturated"):
-        return missing[0]
-    return merge_runs(known) if known else Absent(absent=found.verdict)
 
 
 def _claimed(accepted: Sequence[RunRecord], found: Outcome) -> TimingOrAbsent:

@@ -12,7 +12,9 @@ from itertools import pairwise
 import numpy as np
 
 from weighbridge.judge.answers import good_answers, whole_answers
-from weighbridge.judge.inputs import RunInputs
+from weighbridge.judge.inband_flags import inband_flags
+from weighbridge.judge.inputs import RunInputs, WindowFacts
+from weighbridge.judge.rig_checks import delayed_acks, driver_rate_differs
 from weighbridge.record.figures import Timing, TimingOrAbsent
 from weighbridge.record.load_report import LoadReport
 from weighbridge.record.run import Counts, Resources, RunFigures
@@ -39,8 +41,10 @@ def run_flags(inputs: RunInputs) -> Iterator[str]:
             yield "counts_differ"
         if inputs.window.samples is not None and answers_uneven(inputs.window.samples):
             yield "uneven_answers"
+        yield from _rig_flags(inputs, inputs.window)
     if inputs.figures is not None:
         yield from _figure_flags(inputs.figures, inputs.load.clients)
+        yield from inband_flags(inputs.figures)
         if backlog_growing(inputs.undelivered_at_end_count, inputs.figures):
             yield "backlog_growing"
     if any(seen.mode == inputs.mode and seen.stamp_survives is False for seen in inputs.evidence):
@@ -127,8 +131,23 @@ def floor_slow(under_load: TimingOrAbsent, serial: TimingOrAbsent) -> bool:
     return under_load.p50 > FLOOR_FACTOR * serial.p50
 
 
+def _rig_flags(inputs: RunInputs, window: WindowFacts) -> Iterator[str]:
+    if driver_rate_differs(window, None if inputs.figures is None else inputs.figures.achieved_rps):
+        yield "driver_rate_differs"
+    planned_s = inputs.provider_time_s
+    if planned_s is None and window.inband is not None:
+        planned_s = window.inband.answer.provider_time_s(inputs.mode)
+    if not inputs.is_floor or planned_s is None or window.samples is None:
+        return
+    if delayed_acks(window.samples, planned_s):
+        yield "delayed_ack"
+
+
 def _figure_flags(figures: RunFigures, clients: int | None) -> Iterator[str]:
-    shown = (figures.response_ms, figures.service_ms, figures.ttfb_ms)
+    shown = (
+        *(figures.response_ms, figures.service_ms, figures.ttfb_ms, figures.ttft_ms),
+        *(figures.added_ms, figures.added_first_ms, figures.added_total_ms),
+    )
     if any(isinstance(one, Timing) and one.few_samples for one in shown):
         yield "few_samples"
     lags = (figures.dispatch_lag_ms, figures.release_lateness_ms)

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from weighbridge.judge.answers import answered, error_count, good_answers, success_count, trimmed, whole_answers
+from weighbridge.judge.fidelity import unwhole_count
+from weighbridge.judge.inband import inband_figures
 from weighbridge.judge.inflight import in_flight_max
 from weighbridge.judge.inputs import WindowFacts
 from weighbridge.judge.timing import SHARES, few_samples, timing_or_absent
@@ -42,11 +44,13 @@ def run_figures(window: WindowFacts) -> RunFigures:
     The first C requests by sent start are left out of every timing (C = connections, at most the rows): each
     of them opened a connection. Response time counts from the intended start, for clients it is the service
     time. A cut rate window has no response time, for those who waited longest are missing. A request that
-    got no 2xx has no timing: it is an error.
+    got no 2xx has no timing: it is an error. What a probe saw in band adds the figures of `inband`.
     """
     rate = throughput(window)
     timings = _timings(window)
     samples = window.samples
+    inband = inband_figures(window)
+    fields: dict[str, Any] = {**timings, **inband}
     return RunFigures(
         offered_rps=window.load.rate_rps,
         achieved_rps=rate.achieved_rps,
@@ -54,10 +58,10 @@ def run_figures(window: WindowFacts) -> RunFigures:
         goodput_rps=rate.goodput_rps,
         trimmed_count=_trimmed_count(window),
         request_count=_behind(timings["service_ms"], timings["response_ms"]),
-        error_count=error_count(window.report),
+        error_count=error_count(window.report) + unwhole_count(inband.get("fidelity")),
         in_flight_max_count=None if samples is None else _in_flight_max(samples, window.load.connections),
         rate_error_ratio=None if samples is None else send_rate_error(samples, window.load.rate_rps),
-        **timings,
+        **fields,
     )
 
 

@@ -28,10 +28,23 @@ FLAGS: Mapping[str, str] = {
     "backlog_growing": "Undelivered events at the window's end exceed 5 % of its requests: events are made "
     "faster than they are delivered.",
     "no_inband": "The provider's stamp does not come through this lane.",
+    "stamps_lost": "Some answers came without their stamp: they have no added time.",
+    "stamps_unknown": "Some stamps are whole, but the provider has no record of them.",
+    "retried": "The gateway called the provider more than once for some requests.",
+    "probe_lagged": "More than 1 % of the answers are left out because the probe's own loop was late around them.",
+    "answers_changed": "Some answers came with marks of their text damaged.",
+    "events_merged": "Streams came whole, but in another number of events than the provider sent.",
+    "stalls": "Some chunks came after more than ten times the provider's own gap.",
+    "added_floor_limited": "The direct lane's added p99 is more than 20 % of the added p50.",
     "prompts_repeated": "The provider saw fewer distinct prompts than drawing with replacement explains.",
     "counts_differ": "Arithmetic check failed: the counts of a run do not add up.",
     "not_monotone": "Arithmetic check failed: a higher percentile is smaller than a lower one.",
     "littles_law": "Arithmetic check failed: N ÷ mean and the achieved rate differ by more than 5 %.",
+    "added_negative": "Arithmetic check failed: the median added time is below zero.",
+    "delayed_ack": "Arithmetic check failed: the direct lane shows a step near 40 ms, as delayed acknowledgements "
+    "make; the rig, not a gateway, holds answers back.",
+    "driver_rate_differs": "Arithmetic check failed: the rate that the driver claims is not the rate of its samples, "
+    "of its process's time or of the provider's arrivals.",
     "memory_order": "Arithmetic check failed: peak memory is below idle memory.",
     "shift_not_monotone": "A higher percentile of the shift is smaller than a lower one: percentiles of separate "
     "sets are subtracted.",

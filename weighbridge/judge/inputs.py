@@ -7,11 +7,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from weighbridge.matrix.cells import LoadSpec, Mode
+from weighbridge.matrix.cells import AnswerSpec, LoadSpec, Mode
 from weighbridge.record.host import LoadReading
+from weighbridge.record.inband import EventTable, RequestTable
 from weighbridge.record.load_report import LoadReport
+from weighbridge.record.provider_rows import ProviderRows
 from weighbridge.record.run import Counts, Evidence, RunFigures, Verdict
 from weighbridge.record.samples import SampleTable
+
+
+@dataclass(frozen=True)
+class InbandFacts:
+    """What the probe saw of one window, in `mode`, of answers that the provider sent as `answer` says.
+
+    `provider` are the provider's own rows of the window: without them retries and unknown stamps are not told.
+    `trim_count` is how many requests by sent start are left out (None: the load's connections); a probe that
+    rides along beside another driver has its own.
+    """
+
+    mode: Mode
+    answer: AnswerSpec
+    requests: RequestTable
+    events: EventTable | None = None
+    provider: ProviderRows | None = None
+    trim_count: int | None = None
 
 
 @dataclass(frozen=True)
@@ -26,6 +45,7 @@ class WindowFacts:
     samples: SampleTable | None
     cut: bool = False
     process_s: float | None = None
+    inband: InbandFacts | None = None
 
     @property
     def wall_s(self) -> float | None:
@@ -65,7 +85,8 @@ class RunInputs:
 
     `load_limit` is the highest one-minute load allowed at both ends (None: off); `gateway_died` says how the
     gateway ended when it did so in the window; `doubled_achieved_rps` is what one more window with twice the
-    connections achieved, where there was one; `gate_text` says why the machine was not idle before the block.
+    connections achieved, where there was one; `gate_text` says why the machine was not idle before the block;
+    `provider_time_s` is how long the provider takes by its own schedule.
     """
 
     load: LoadSpec
@@ -85,6 +106,7 @@ class RunInputs:
     doubled_achieved_rps: float | None = None
     undelivered_at_end_count: int | None = None
     gate_text: str | None = None
+    provider_time_s: float | None = None
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ def of_runs(runs: Sequence[RunRecord], accepted: Sequence[RunRecord], verdict: V
         "cpu_ms_per_request": _cost(accepted, _cpu_ms, "cpu_s", nothing),
         "rss_peak_bytes": _cost(accepted, lambda run: run.resources.rss_peak_bytes, "rss_peak_bytes", nothing),
         "flushes_per_request": _cost(accepted, _flushes, "flush_count", nothing),
+        "context_switches_per_request": _cost(accepted, _switches, "voluntary_switch_count", nothing),
         "control_plane_calls_per_request": _figure(accepted, _control_calls, nothing or "no_control_plane"),
         "upstream_calls_per_request": _figure(accepted, _upstream_calls, nothing or "not_counted"),
     }
@@ -66,7 +67,18 @@ def _per_request(run: RunRecord, value: float | None) -> float | None:
 
 
 def _cpu_ms(run: RunRecord) -> float | None:
-    return None if run.resources.cpu_s is None else _per_request(run, run.resources.cpu_s * 1000)
+    """CPU ms per request, less what the idle gateway would have used in the same time."""
+    used = run.resources
+    if used.cpu_s is None:
+        return None
+    idle_s = (used.cpu_idle_cores or 0.0) * (used.cpu_span_s or 0.0)
+    return _per_request(run, max(0.0, used.cpu_s - idle_s) * 1000)
+
+
+def _switches(run: RunRecord) -> float | None:
+    kinds = (run.resources.voluntary_switch_count, run.resources.involuntary_switch_count)
+    known = [count for count in kinds if count is not None]
+    return _per_request(run, sum(known)) if known else None
 
 
 def _flushes(run: RunRecord) -> float | None:

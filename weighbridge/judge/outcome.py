@@ -51,7 +51,7 @@ def outcome(attempts: Attempts) -> Outcome:
     Not claimed: `not_supported`; not to be had: `unavailable`; nothing accepted: the verdict of the commonest
     reason. With fewer accepted than wanted the cell says `k of n accepted`; when more attempts were rejected
     for the gateway's doing than were accepted, those speak, so that no gateway is shown by its lucky runs.
-    Saturated when half of the accepted runs or more are.
+    One run that a cache answered voids the cell. Saturated when half of the accepted runs or more are.
     """
     plan = attempts.plan
     if plan.not_supported is not None:
@@ -61,6 +61,9 @@ def outcome(attempts: Attempts) -> Outcome:
     if not attempts.runs:
         return Outcome("incomplete", _not_run(attempts.status))
     theirs = [run for run in attempts.rejected if _class_of(run) == "gateway"]
+    cached = [run for run in attempts.rejected if run.reason == "cache_hit"]
+    if cached:
+        return _rejected_outcome(attempts, cached)
     if not attempts.accepted:
         return _rejected_outcome(attempts, attempts.rejected)
     if len(attempts.accepted) < attempts.wanted and len(theirs) > len(attempts.accepted):

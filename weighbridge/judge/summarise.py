@@ -14,6 +14,7 @@ from weighbridge.judge.flags import ordered
 from weighbridge.judge.machine import loaded_text
 from weighbridge.judge.outcome import Attempts
 from weighbridge.judge.shift import by_cell
+from weighbridge.judge.slopes import slopes
 from weighbridge.matrix.cells import FLOOR
 from weighbridge.record.campaign import CampaignRecord, Finished, GatewayFacts
 from weighbridge.record.run import RunRecord
@@ -47,6 +48,7 @@ def summarise(campaign: CampaignRecord, runs: Sequence[RunRecord], finished: Fin
         runs_accepted=len(accepted),
         runs_rejected=len(runs) - len(accepted),
         cells=tuple(_with_floor_flags(_cells(campaign, attempts, status))),
+        slopes=slopes(campaign, attempts),
     )
 
 

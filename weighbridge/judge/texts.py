@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from weighbridge.record.figures import Figure
 from weighbridge.record.load_report import LoadReport
+from weighbridge.record.run import RunFigures
+from weighbridge.record.streams import Fidelity
 
 
 def per_second(value: float | None) -> str:
@@ -28,3 +31,20 @@ def failures_text(report: LoadReport, count: int) -> str:
     detail = ", ".join(f"{number} × {what}" for number, what in listed)
     of_all = "" if report.scheduled_count is None else f" of {report.scheduled_count}"
     return f"{count}{of_all} requests failed" + (f": {detail}" if detail else "")
+
+
+def unwhole_text(figures: RunFigures) -> str | None:
+    """What was wrong with streams that came with a 200: chunks wrong, or no end marker; None when nothing was."""
+    found, done, parts = figures.fidelity, figures.end_marker_ratio, []
+    if isinstance(found, Fidelity) and found.sequence_whole_count < found.answer_count:
+        kinds = {
+            "missing": found.missing_chunk_count,
+            "repeated": found.repeated_chunk_count,
+            "out of order": found.reordered_chunk_count,
+        }
+        listed = ", ".join(f"{number} {what}" for what, number in kinds.items() if number)
+        bent = found.answer_count - found.sequence_whole_count
+        parts.append(f"{bent} of {found.answer_count} streams came with chunks wrong ({listed})")
+    if isinstance(done, Figure) and done.value < 1:
+        parts.append(f"{100 * (1 - done.value):.3g} % of the streams had no end marker")
+    return "; ".join(parts) or None

@@ -17,11 +17,12 @@ from typing import Any, Literal
 
 from weighbridge.errors import InputError, Place
 
-Kind = Literal["oha-json", "oha-csv", "oha-sqlite", "wrk-json", "wrk-samples"]
+Kind = Literal["oha-json", "oha-csv", "oha-sqlite", "wrk-json", "wrk-samples", "probe-json"]
 
 OHA_CSV_HEADER = "request-start,DNS,DNS+dialup,Response-delay,request-duration,bytes,status"
 WRK_CSV_HEADER = "slot,scheduled_us,sent_us,done_us,status"
 WRK_SCHEMA = "wrk-lua/1"
+PROBE_SCHEMA = "weighbridge.probe/1"
 
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}"]', re.DOTALL)
@@ -151,6 +152,10 @@ def _kind_of(document: Mapping[str, Any], file: Path) -> Kind | None:
         if schema != WRK_SCHEMA:
             raise InputError(f"is written as {schema!r}", place=Place(file), expected=f"only {WRK_SCHEMA} is known")
         return "wrk-json"
+    if isinstance(schema, str) and schema.startswith("weighbridge.probe/"):
+        if schema != PROBE_SCHEMA:
+            raise InputError(f"is written as {schema!r}", place=Place(file), expected=f"only {PROBE_SCHEMA} is known")
+        return "probe-json"
     maps = ("statusCodeDistribution", "errorDistribution", "latencyPercentiles", "responseTimeHistogram")
     summary = document.get("summary")
     is_oha = isinstance(summary, dict) and any(isinstance(document.get(name), dict) for name in maps)

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from weighbridge.command import Command
 from weighbridge.matrix.cells import LoadSpec, Mode
+from weighbridge.record.inband import EventTable, RequestTable
 from weighbridge.record.load_report import LoadReport
 from weighbridge.record.samples import SampleTable
 
@@ -24,6 +25,7 @@ class Capabilities:
     first_byte: frozenset[str]
     unique_prompts: bool
     gaps: bool
+    inband: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,10 +61,12 @@ class LoadOutputs:
 
 @dataclass(frozen=True)
 class Reading:
-    """A load report and, where the driver kept them, its samples."""
+    """A load report and, where the driver kept them, its samples; the probe also has what it saw in band."""
 
     report: LoadReport
     samples: SampleTable | None
+    inband: RequestTable | None = None
+    events: EventTable | None = None
 
 
 class Driver(Protocol):

@@ -7,5 +7,7 @@ from types import MappingProxyType
 
 from weighbridge.load.driver import Driver
 from weighbridge.load.oha import Oha
+from weighbridge.load.probe_driver import Probe
+from weighbridge.load.wrk import Wrk
 
-DRIVERS: Mapping[str, Driver] = MappingProxyType({"oha": Oha()})
+DRIVERS: Mapping[str, Driver] = MappingProxyType({"oha": Oha(), "wrk": Wrk(), "probe": Probe()})

@@ -11,16 +11,10 @@ from pathlib import Path
 from weighbridge.command import Command
 from weighbridge.errors import InputError
 from weighbridge.load.driver import Capabilities, LoadOutputs, LoadPlan, Reading
+from weighbridge.load.patience import WRITING_S, cut_after_s
 from weighbridge.load.read import read_report
 
 MINIMUM_VERSION = (1, 14, 0)
-
-# A lane that needs more than this times its window does not keep the rate: the run is cut and says so.
-_CUT_AT_WINDOWS = 2
-# A closed loop ends by itself; this many times the expected time is patience, not a measurement.
-_PATIENCE = 10
-# Time that an interrupted oha has to write report and samples before its group is killed.
-_WRITING_S = 15.0
 
 
 class Oha:
@@ -39,7 +33,7 @@ class Oha:
 
         Streams write CSV for their first bytes, plain windows JSON for their error texts; both a SQLite file.
         """
-        cut_after_s = _cut_after_s(plan)
+        cut_s = cut_after_s(plan)
         return Command(
             argv=(
                 str(plan.program),
@@ -52,8 +46,8 @@ class Oha:
                 *("-Z", str(plan.bodies), plan.url),
             ),
             cwd=plan.out_dir,
-            cut_after_s=cut_after_s,
-            deadline_s=cut_after_s + _WRITING_S,
+            cut_after_s=cut_s,
+            deadline_s=cut_s + WRITING_S,
             secrets=plan.secrets,
         )
 
@@ -96,12 +90,6 @@ def _report_name(plan: LoadPlan) -> str:
 
 def _rate(plan: LoadPlan) -> tuple[str, ...]:
     return ("-q", f"{plan.load.rate_rps:.12g}", "--latency-correction") if plan.load.rate_rps is not None else ()
-
-
-def _cut_after_s(plan: LoadPlan) -> float:
-    if plan.load.rate_rps is not None:
-        return _CUT_AT_WINDOWS * max(plan.expected_s, plan.load.window_count / plan.load.rate_rps)
-    return _PATIENCE * plan.expected_s + plan.load.timeout_s
 
 
 def _present(file: Path) -> Path | None:

@@ -13,10 +13,12 @@ from pathlib import Path
 from weighbridge.errors import InputError, Place
 from weighbridge.load.document import Found, open_report
 from weighbridge.load.driver import Reading
+from weighbridge.load.kept_tables import kept_tables
 from weighbridge.load.oha_argv import OhaArguments, parse_argv
 from weighbridge.load.oha_json import read_json
 from weighbridge.load.oha_report import Given, oha_reading
 from weighbridge.load.oha_rows import OhaRows, join, read_csv, read_sqlite, totals
+from weighbridge.load.probe_report import GivenProbe, probe_reading
 from weighbridge.load.wrk_report import GivenWrk, wrk_reading
 from weighbridge.load.wrk_samples import WrkSamples, read_wrk_samples
 
@@ -45,6 +47,9 @@ def read_report(
             place=Place(file),
             expected="give the script's JSON and this file with --samples",
         )
+    if found.kind == "probe-json":
+        tables = kept_tables(file, samples)
+        return probe_reading(GivenProbe(found.document or {}, *tables, notes=_noise(found)))
     if found.kind == "wrk-json":
         return _wrk(found, samples, tool_version)
     beside = _Beside(None if argv is None else parse_argv(argv), samples, tool_version)

@@ -18,7 +18,10 @@ Worth = tuple[Literal["ok", "partial", "void"], str | None]
 
 @dataclass(frozen=True)
 class WrkCounts:
-    """Counts of one run. `sent_count` and `repeat_count` are None for a script without a guard."""
+    """Counts of one run. `sent_count` and `repeat_count` are None for a script without a guard.
+
+    `failed` are sends that failed and were not repeated, by the script's own words.
+    """
 
     scheduled_count: int | None
     thread_count: int
@@ -26,6 +29,8 @@ class WrkCounts:
     repeat_count: int | None
     by_status: Mapping[str, int]
     tool_errors: Mapping[str, int]
+    failed: Mapping[str, int]
+    has_schedule: bool
 
     @property
     def answered_count(self) -> int:
@@ -39,8 +44,19 @@ class WrkCounts:
 
     @property
     def unresolved_count(self) -> int | None:
-        """Scheduled and never answered."""
-        return None if self.scheduled_count is None else max(0, self.scheduled_count - self.answered_count)
+        """Scheduled, never answered and not known to have failed; a repeated send may yet have been answered."""
+        if self.scheduled_count is None:
+            return None
+        return max(0, self.scheduled_count - self.answered_count - sum(self.failed.values()))
+
+    @property
+    def failed_by_class(self) -> dict[str, int] | None:
+        """Failed sends by class, None for a script without a guard: it counts that they broke, not how."""
+        if self.repeat_count is None:
+            return None
+        late = self.failed.get("timeout", 0)
+        other = self.repeat_count + sum(self.failed.values()) - late
+        return {name: amount for name, amount in (("timeout", late), ("other", other)) if amount}
 
     @property
     def broken_count(self) -> int:
@@ -58,6 +74,9 @@ def count_wrk(document: Mapping[str, Any]) -> WrkCounts:
         repeat_count=count(document.get("resent")),
         by_status=counts(document, "status"),
         tool_errors=counts(document, "errors"),
+        failed=counts(document, "failed"),
+        # A closed loop of ours has no rate; scripts that tell none at all are taken by their samples.
+        has_schedule="rate" not in schedule or schedule["rate"] is not None,
     )
 
 

@@ -15,7 +15,7 @@ from weighbridge.load.fields import count, number, section
 from weighbridge.load.spreads import Lost, Spread, flags_of, reported
 from weighbridge.load.wrk_counts import WrkCounts, count_wrk, worth
 from weighbridge.load.wrk_samples import WrkSamples
-from weighbridge.record.figures import Absent
+from weighbridge.record.figures import Absent, Corrected
 from weighbridge.record.load_report import LoadReport
 
 
@@ -44,7 +44,7 @@ def wrk_reading(given: GivenWrk) -> Reading:
         "non_2xx_mixed": 0 < found.success_count < found.answered_count,
     }
     report = _report(given, found, own, usable, tuple(name for name, holds in flags.items() if holds))
-    return Reading(report, usable.table if usable is not None else None)
+    return Reading(report, usable.table(has_schedule=found.has_schedule) if usable is not None else None)
 
 
 def _report(
@@ -53,14 +53,19 @@ def _report(
     verdict, reason = worth(found, own)
     duration_us = number(given.document.get("duration_us"))
     wall_s = None if duration_us is None else duration_us / 1e6
-    response = usable.response if usable is not None and found.success_count else _own_times(given.document, found)
+    if usable is not None and found.success_count:
+        response = usable.response(has_schedule=found.has_schedule)
+    else:
+        response = _own_times(given.document, found)
     lost = _lost(found, usable)
-    resolved = found.answered_count + (found.repeat_count or 0)
+    failures = found.failed_by_class
+    failed_count = None if failures is None else sum(failures.values())
+    resolved = found.answered_count + (failed_count or 0)
     partial = ("partial",) if verdict == "partial" else ()
     return LoadReport(
         tool="wrk",
         tool_version=given.tool_version,
-        corrected="yes" if usable is not None else "unknown",
+        corrected=_corrected(found, usable),
         verdict=verdict,
         reason=reason,
         wall_s=wall_s,
@@ -68,24 +73,23 @@ def _report(
         sent_count=found.sent_count,
         answered_count=found.answered_count,
         answered_by_status=dict(found.by_status),
-        failed_count=found.repeat_count,
-        failed_by_class=_failures(found),
+        failed_count=failed_count,
+        failed_by_class=failures,
         censored_count=found.unresolved_count,
         completed_rps=found.answered_count / wall_s if wall_s else None,
-        success_ratio=found.success_count / resolved if resolved and found.repeat_count is not None else None,
+        success_ratio=found.success_count / resolved if resolved and failures is not None else None,
         received_bytes=count(given.document.get("bytes")),
         response_ms=reported(response, lost),
         first_byte_ms=Absent(absent="not_reported_by_wrk"),
         flags=(*partial, *flags, *flags_of(response, lost)),
-        notes=(*given.notes, *_notes(found, own, usable)),
+        notes=(*given.notes, *_notes(given, found, own, usable)),
     )
 
 
-def _failures(found: WrkCounts) -> dict[str, int] | None:
-    """Failed sends by class: the script counts that they broke, not how."""
-    if found.repeat_count is None:
-        return None
-    return {"other": found.repeat_count} if found.repeat_count else {}
+def _corrected(found: WrkCounts, usable: WrkSamples | None) -> Corrected:
+    if not found.has_schedule:
+        return "no"
+    return "yes" if usable is not None else "unknown"
 
 
 def _own_times(document: Mapping[str, Any], found: WrkCounts) -> Spread | str:
@@ -109,7 +113,7 @@ def _lost(found: WrkCounts, usable: WrkSamples | None) -> Lost:
     return Lost(timed, slow + (found.unresolved_count or 0))
 
 
-def _notes(found: WrkCounts, own: WrkSamples | None, usable: WrkSamples | None) -> tuple[str, ...]:
+def _notes(given: GivenWrk, found: WrkCounts, own: WrkSamples | None, usable: WrkSamples | None) -> tuple[str, ...]:
     slow, broken = found.tool_errors.get("timeout", 0), found.broken_count
     notes = {
         f"{slow} answers took longer than wrk's -T: answered, but without a sample in its own times": bool(slow),
@@ -119,6 +123,7 @@ def _notes(found: WrkCounts, own: WrkSamples | None, usable: WrkSamples | None) 
         ),
         "the samples name slots that lie later than the sends: they were left out": own is not usable,
         "times are wrk's own: from the actual send, corrected in an unknown way": usable is None,
-        "the rate is over the whole -d, which wrk always waits for; received bytes include headers": True,
+        "the rate is over the whole -d, which wrk always waits for": not given.document.get("ends_when_done"),
+        "received bytes include headers": True,
     }
     return tuple(note for note, holds in notes.items() if holds)

@@ -10,10 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from weighbridge.errors import InputError
+from weighbridge.matrix.calibration_check import check_calibration
 from weighbridge.matrix.catalogue import Catalogue
 from weighbridge.matrix.cells import FLOOR, AnswerSpec, Cell, LaneKey, LoadSpec, Mode, PayloadSpec
 from weighbridge.matrix.load import LoadedMatrix
-from weighbridge.matrix.model import SELECTABLE_DRIVERS, ClientsLoad, GatewayEntry, Matrix, RateLoad
+from weighbridge.matrix.model import ClientsLoad, GatewayEntry, Matrix, RateLoad
 from weighbridge.matrix.recipe import Recipe
 from weighbridge.matrix.select import floor_id, matching_cells, unmatched, with_floors
 from weighbridge.matrix.suggest import listed, nearest
@@ -22,7 +23,7 @@ from weighbridge.matrix.suggest import listed, nearest
 GATEWAY_ALLOWANCE_S = 0.05
 AUTO_CONNECTIONS_MIN = 32
 
-__all__ = ["auto_connections", "check_driver", "expand", "floor_id"]
+__all__ = ["auto_connections", "expand", "floor_id"]
 
 
 @dataclass(frozen=True)
@@ -50,9 +51,9 @@ def expand(loaded: LoadedMatrix, catalogue: Catalogue) -> tuple[Cell, ...]:
     matrix, for an unknown gateway, setting or driver, for a chain or mode that no listed gateway implements, and
     for patterns that select nothing.
     """
-    check_driver(loaded)
     gateways = _gateways(loaded, catalogue)
     _check_claims(loaded, gateways)
+    check_calibration(loaded, catalogue)
     cells = tuple(_product(loaded.matrix, gateways))
     return _selected(loaded, cells)
 
@@ -61,14 +62,6 @@ def auto_connections(rate_rps: float, answer: AnswerSpec, mode: Mode) -> int:
     """Connections that leave twice the room that a gateway needs which adds 50 ms to each answer."""
     expected_s = answer.provider_time_s(mode) + GATEWAY_ALLOWANCE_S
     return max(AUTO_CONNECTIONS_MIN, math.ceil(round(2 * rate_rps * expected_s, 6)))
-
-
-def check_driver(loaded: LoadedMatrix) -> None:
-    """Nothing when the driver can be used; InputError otherwise."""
-    driver = loaded.matrix.driver
-    if driver not in SELECTABLE_DRIVERS:
-        expected = f"expected {listed(SELECTABLE_DRIVERS)}, the only driver of this version"
-        raise InputError(f"{driver} cannot be selected yet", place=loaded.place("driver"), expected=expected)
 
 
 def _gateways(loaded: LoadedMatrix, catalogue: Catalogue) -> list[_Gateway]:

@@ -68,7 +68,7 @@ class LoadedMatrix:
             changes["runs"] = runs
         if driver is not None:
             if driver not in SELECTABLE_DRIVERS:
-                expected = f"expected {listed(SELECTABLE_DRIVERS)}, the only driver of this version"
+                expected = f"expected {listed(SELECTABLE_DRIVERS)}"
                 near = nearest(driver, SELECTABLE_DRIVERS)
                 raise InputError(f"--driver: {driver!r} cannot be selected", expected=expected, suggestion=near)
             changes["driver"] = driver

@@ -10,14 +10,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
+from weighbridge.matrix.calibration import Calibration
 from weighbridge.matrix.cells import AnswerSpec, DriverName, Mode, PayloadSpec, with_settings
 from weighbridge.matrix.recipe import SettingName
 from weighbridge.matrix.strict import Line, Name, SettingValue, Strict, duration, number, refused, shown, size, whole
 
 DAY_S = 24 * 3600.0
 RUNS_LIMIT = 1000
-# Drivers that a matrix may name today; the others are known words.
-SELECTABLE_DRIVERS: tuple[DriverName, ...] = ("oha",)
+# Drivers that a matrix may name.
+SELECTABLE_DRIVERS: tuple[DriverName, ...] = ("oha", "wrk", "probe")
 
 Grade = Literal["smoke", "ci", "standard", "publish"]
 # Blocks that each grade asks for (METHOD section 5).
@@ -179,4 +180,7 @@ class Matrix(Strict):
         default=(), description="Patterns on cell ids; empty: all."
     )
     exclude: tuple[Annotated[str, Field(min_length=1)], ...] = Field(default=(), description="Patterns on cell ids.")
+    calibration: Calibration | None = Field(
+        default=None, description="Known weights and planted faults; the campaign then ends with a certificate."
+    )
     quick: dict[str, Any] = Field(default={}, description="Keys that a quick run replaces.")

@@ -38,11 +38,11 @@ def _compared(summary: Summary, names: Names) -> str:
     disks = (
         f" on disks {numbers.listed([plain(disk, limit=40) for disk in names.disks])}" if names.varies_disk else ""
     )
+    kinds = numbers.listed([_MODE_WORDS[mode] for mode in modes])
     return (
-        f"{numbers.listed(weighed)[:1].upper()}{numbers.listed(weighed)[1:]} "
+        f"On one machine ({cpu}{numbers.plural(host.cpu_count, 'logical CPU')}), {numbers.listed(weighed)} "
         f"{'was' if len(weighed) == 1 else 'were'} weighed against a direct connection to a mock provider{told}: "
-        f"{chain}{disks}, {numbers.listed([_MODE_WORDS[mode] for mode in modes])} answers, {_loads(cells)}, on one "
-        f"machine ({cpu}{numbers.plural(host.cpu_count, 'logical CPU')})."
+        f"{chain}{disks}, {kinds} answers, {_loads(cells)}."
     )
 
 

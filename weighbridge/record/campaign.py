@@ -71,6 +71,14 @@ class AnswerFacts(Document):
     gap_s: float = Field(description="Time between chunks, s.")
 
 
+class CpuPlanFacts(Document):
+    """Which logical CPUs each part was put on, the same for every lane."""
+
+    gateway: tuple[int, ...] = Field(description="Those of the gateway, its alone.")
+    mocks: tuple[int, ...] = Field(description="Those of both mocks.")
+    driver: tuple[int, ...] = Field(description="Those of the load generator.")
+
+
 class CampaignRecord(Versioned):
     """`campaign.json`: what was set out to do, on what, with what. Written before the first window."""
 
@@ -97,6 +105,9 @@ class CampaignRecord(Versioned):
     answers: dict[str, AnswerFacts] = Field(description="Answers by name.")
     cells: tuple[CellPlan, ...] = Field(description="Every selected cell.")
     order: tuple[tuple[str, ...], ...] = Field(description="Cell ids in the order of each block.")
+    cpu_plan: CpuPlanFacts | None = Field(
+        default=None, description="Logical CPUs of each part; null when all shared all, as below four CPUs."
+    )
     warnings: tuple[str, ...] = Field(default=(), description="What weakens the figures, known before the start.")
 
 

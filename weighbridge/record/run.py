@@ -7,9 +7,12 @@ from typing import Literal
 from pydantic import Field
 
 from weighbridge.record.base import Count, Document, Seconds, Versioned
-from weighbridge.record.figures import Absent, TimingOrAbsent
+from weighbridge.record.figures import Absent, FigureOrAbsent, TimingOrAbsent
 from weighbridge.record.host import LoadReading, ToolFacts
 from weighbridge.record.load_report import LoadReport
+from weighbridge.record.streams import Buffering, BunchingOrAbsent, FidelityOrAbsent, StampCountsOrAbsent
+
+NOT_MEASURED = Absent(absent="not_measured")
 
 # Reason codes with their class: whose doing it was. METHOD section 5; nothing here looks at a measured overhead.
 REASONS: dict[str, Literal["rig", "gateway"]] = {
@@ -33,6 +36,7 @@ REASONS: dict[str, Literal["rig", "gateway"]] = {
     "never_ready": "gateway",
     "not_served": "gateway",
     "no_inband": "gateway",
+    "cache_hit": "gateway",
 }
 
 Verdict = Literal[
@@ -78,7 +82,7 @@ class RunFigures(Document):
     goodput_rps: float | None = Field(description="Answered with 2xx and whole, per second.")
     trimmed_count: Count = Field(description="Requests left out because they opened a connection.")
     request_count: Count = Field(description="Requests behind the percentiles.")
-    error_count: Count = Field(description="Answers that are no 2xx, and failures.")
+    error_count: Count = Field(description="Answers that are no 2xx, failures, and streams with chunks wrong.")
     in_flight_max_count: Count | None = Field(description="Most requests open at one time.")
     response_ms: TimingOrAbsent = Field(description="End minus intended start.")
     service_ms: TimingOrAbsent = Field(description="End minus actual start.")
@@ -86,6 +90,39 @@ class RunFigures(Document):
     dispatch_lag_ms: TimingOrAbsent = Field(description="Actual start minus release by the pacer.")
     release_lateness_ms: TimingOrAbsent = Field(description="Release by the pacer minus the ideal grid.")
     rate_error_ratio: float | None = Field(description="Achieved send rate ÷ offered − 1, from the samples.")
+    added_ms: TimingOrAbsent = Field(default=NOT_MEASURED, description="Added time of plain answers.")
+    added_first_ms: TimingOrAbsent = Field(
+        default=NOT_MEASURED, description="Added time of streams to their first content."
+    )
+    added_total_ms: TimingOrAbsent = Field(default=NOT_MEASURED, description="Added time of streams to their end.")
+    inbound_ms: TimingOrAbsent = Field(
+        default=NOT_MEASURED, description="First leg: request read by the provider minus first byte written."
+    )
+    outbound_ms: TimingOrAbsent = Field(
+        default=NOT_MEASURED, description="Second leg: answer (of a stream: first content) read minus its send."
+    )
+    ttft_ms: TimingOrAbsent = Field(default=NOT_MEASURED, description="First content minus actual start.")
+    gap_ms: TimingOrAbsent = Field(default=NOT_MEASURED, description="Gaps between content events as read.")
+    forwarding_ms: TimingOrAbsent = Field(
+        default=NOT_MEASURED, description="Read time minus send time of each chunk."
+    )
+    gap_distortion_ms: TimingOrAbsent = Field(
+        default=NOT_MEASURED, description="|Gap as read minus gap as sent|, pair by pair."
+    )
+    coalesced_ratio: FigureOrAbsent = Field(
+        default=NOT_MEASURED, description="Events in one read with the one before, of those sent 1 ms apart or more."
+    )
+    stall_count: FigureOrAbsent = Field(
+        default=NOT_MEASURED, description="Gaps above ten times the provider's own, and streams that hung."
+    )
+    bunching: BunchingOrAbsent = Field(default=NOT_MEASURED, description="Counts behind the buffering verdict.")
+    buffering: Buffering | None = Field(default=None, description="Buffering verdict of this run, without a floor.")
+    fidelity: FidelityOrAbsent = Field(default=NOT_MEASURED, description="How many answers came unchanged.")
+    end_marker_ratio: FigureOrAbsent = Field(
+        default=NOT_MEASURED, description="Streams that ended with [DONE], of those that began well."
+    )
+    stamps: StampCountsOrAbsent = Field(default=NOT_MEASURED, description="What became of the provider's stamps.")
+    lagged_count: Count = Field(default=0, description="Good answers left out because the probe itself was late.")
 
 
 class Evidence(Document):
@@ -103,13 +140,49 @@ class Evidence(Document):
 
 
 class Resources(Document):
-    """What the gateway's process tree used in the window."""
+    """What the gateway's process tree used from right before the load until the drain, and what the rig took."""
 
-    cpu_s: float | None = Field(default=None, description="CPU seconds of the tree in the window.")
+    cpu_s: float | None = Field(default=None, description="CPU seconds of the tree, ended processes included.")
+    cpu_from: Literal["cgroup2", "cgroup1", "process_clock", "process_times"] | None = Field(
+        default=None, description="What counted them: a control group of the tree's own, or its processes."
+    )
+    cpu_step_s: Seconds | None = Field(default=None, description="Smallest difference that this shows, s.")
+    cpu_span_s: Seconds | None = Field(default=None, description="Time between the two CPU readings, s.")
+    cpu_idle_cores: float | None = Field(
+        default=None, description="CPU of the warm tree without a request, in cores; measured once a start."
+    )
     rss_idle_bytes: Count | None = Field(default=None, description="Resident memory before the window.")
-    rss_peak_bytes: Count | None = Field(default=None, description="Largest resident memory seen in it.")
+    rss_peak_bytes: Count | None = Field(
+        default=None, description="Sum of the processes' peaks: no less than the tree's own peak."
+    )
+    rss_peak_from: Literal["window", "lifetime"] | None = Field(
+        default=None, description="Whether the peaks are of the window or since the processes' start."
+    )
+    rss_after_bytes: Count | None = Field(default=None, description="Resident memory after the drain.")
+    pss_idle_bytes: Count | None = Field(
+        default=None, description="Memory before the window, shared pages shared out."
+    )
+    pss_after_bytes: Count | None = Field(default=None, description="The same after the drain.")
+    voluntary_switch_count: Count | None = Field(
+        default=None, description="Times a thread gave the CPU away; without threads that ended."
+    )
+    involuntary_switch_count: Count | None = Field(default=None, description="Times the CPU was taken from a thread.")
+    process_count: Count | None = Field(default=None, description="Processes of the tree after the drain.")
+    cores: tuple[int, ...] | None = Field(
+        default=None, description="Logical CPUs that the gateway was put on; null: any."
+    )
+    flush_count: Count | None = Field(
+        default=None, description="Flushes of the device under the state directory, whoever made them."
+    )
+    flush_idle_rps: float | None = Field(
+        default=None, description="Flushes a second of that device without a request, in one second."
+    )
+    driver_cpu_s: Seconds | None = Field(default=None, description="CPU seconds of the load generator.")
+    driver_cpu_cores: float | None = Field(default=None, description="The same ÷ the time it ran, in cores.")
     mock_cpu_cores: float | None = Field(default=None, description="CPU the mock provider took, in cores.")
-    flush_count: Count | None = Field(default=None, description="Flushes of the disk's device in the window.")
+    control_plane_cpu_cores: float | None = Field(
+        default=None, description="CPU the mock control plane took, in cores."
+    )
     absent: dict[str, str] = Field(default_factory=dict, description="What could not be read, with the reason.")
 
 

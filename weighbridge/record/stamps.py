@@ -17,7 +17,11 @@ from dataclasses import dataclass
 _LETTERS = "abcdefghijklmnop"
 _STAMP = re.compile(r"weighstamp([a-p]{16})([a-p]{16})([a-p])")
 _CHUNK = re.compile(r"weighchunk([a-p]{16})([a-p]{4})([a-p])")
+_REFERENCE = re.compile(r"weighref([a-p]{16})([a-p])")
+_TO_HEX = str.maketrans(_LETTERS, "0123456789abcdef")
 REFERENCE_WORD = "weighref"
+STAMP_WORD = "weighstamp"
+CHUNK_WORD = "weighchunk"
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,14 @@ def reference(number: int) -> str:
     return mark + check_letter(mark)
 
 
+def find_reference(text: str) -> int | None:
+    """The number of the first whole reference in a text; None without one."""
+    for match in _REFERENCE.finditer(text):
+        if check_letter(match.group(0)[:-1]) == match.group(2):
+            return _number(match.group(1))
+    return None
+
+
 def find_stamp(text: str) -> Stamp | None:
     """The stamp in a text; None when there is none that is whole."""
     for match in _STAMP.finditer(text):
@@ -70,7 +82,4 @@ def find_chunks(text: str) -> tuple[ChunkStamp, ...]:
 
 
 def _number(text: str) -> int:
-    number = 0
-    for letter in text:
-        number = number << 4 | _LETTERS.index(letter)
-    return number
+    return int(text.translate(_TO_HEX), 16)

@@ -8,11 +8,10 @@ from pydantic import Field
 
 from weighbridge.record.base import Count, Document, Versioned
 from weighbridge.record.campaign import AnswerFacts, CampaignRecord, Grade, PayloadFacts
-from weighbridge.record.figures import Absent, FigureOrAbsent, TimingOrAbsent
+from weighbridge.record.figures import FigureOrAbsent, TimingOrAbsent
 from weighbridge.record.host import HostFacts, LoadReading
-from weighbridge.record.run import Verdict
-
-NOT_MEASURED = Absent(absent="not_measured")
+from weighbridge.record.run import NOT_MEASURED, Verdict
+from weighbridge.record.streams import BunchingOrAbsent, FidelityOrAbsent, StampCountsOrAbsent
 
 
 class LoadFacts(Document):
@@ -92,14 +91,41 @@ class CellSummary(Document):
     added_ms: TimingOrAbsent = Field(default=NOT_MEASURED, description="Added time, plain.")
     added_first_ms: TimingOrAbsent = Field(default=NOT_MEASURED, description="Added time to the first content.")
     added_total_ms: TimingOrAbsent = Field(default=NOT_MEASURED, description="Added time to the end of a stream.")
+    added_with_rejected_ms: TimingOrAbsent = Field(
+        default=NOT_MEASURED,
+        description="Added time (of streams: to the first content) with the rejected runs that have figures.",
+    )
+    inbound_ms: TimingOrAbsent = Field(default=NOT_MEASURED, description="First leg of the added time.")
+    outbound_ms: TimingOrAbsent = Field(
+        default=NOT_MEASURED, description="Second leg of the added time (of streams: to the first content)."
+    )
+    forwarding_ms: TimingOrAbsent = Field(
+        default=NOT_MEASURED, description="Read time minus send time of each chunk."
+    )
+    gap_distortion_ms: TimingOrAbsent = Field(
+        default=NOT_MEASURED, description="|Gap as read minus gap as sent|, pair by pair."
+    )
     shift_ms: TimingOrAbsent = Field(description="Percentile through the gateway minus the same percentile direct.")
     shift_with_rejected_ms: TimingOrAbsent = Field(description="The same with the rejected runs that have figures.")
     ttfb_shift_ms: TimingOrAbsent = Field(description="Shift of the time to first byte.")
     claimed_overhead_ms: TimingOrAbsent = Field(description="The gateway's own claim.")
+    claimed_difference_ms: TimingOrAbsent = Field(
+        default=NOT_MEASURED,
+        description="Added time (of streams: to the first content) minus the gateway's own claim, run by run.",
+    )
     dispatch_lag_ms: TimingOrAbsent = Field(description="Generator's own delay between release and start.")
     release_lateness_ms: TimingOrAbsent = Field(description="Generator's own lateness against the ideal grid.")
     rate_error_ratio: float | None = Field(description="Worst send-rate error of the accepted runs.")
-    buffering: str | None = Field(default=None, description="Buffering verdict of a stream.")
+    buffering: str | None = Field(default=None, description="Buffering verdict of a stream, against its floor.")
+    bunching: BunchingOrAbsent = Field(default=NOT_MEASURED, description="Counts behind it, over accepted runs.")
+    coalesced_ratio: FigureOrAbsent = Field(
+        default=NOT_MEASURED, description="Events in one read with the one before, of those sent 1 ms apart or more."
+    )
+    stall_count: FigureOrAbsent = Field(default=NOT_MEASURED, description="Stalls in a run.")
+    fidelity: FidelityOrAbsent = Field(default=NOT_MEASURED, description="Answers unchanged, over accepted runs.")
+    end_marker_ratio: FigureOrAbsent = Field(default=NOT_MEASURED, description="Streams that ended with [DONE].")
+    stamps: StampCountsOrAbsent = Field(default=NOT_MEASURED, description="Stamps, over all attempts.")
+    lagged_count: Count = Field(default=0, description="Good answers left out because the probe itself was late.")
     cpu_ms_per_request: FigureOrAbsent = Field(
         default=NOT_MEASURED, description="CPU of the process tree per request."
     )
@@ -108,7 +134,28 @@ class CellSummary(Document):
         description="Control-plane calls per request, after the drain."
     )
     upstream_calls_per_request: FigureOrAbsent = Field(description="Provider calls per request.")
+    context_switches_per_request: FigureOrAbsent = Field(
+        default=NOT_MEASURED, description="Context switches of the process tree per request."
+    )
     flushes_per_request: FigureOrAbsent = Field(default=NOT_MEASURED, description="Device flushes per request.")
+
+
+class Slope(Document):
+    """What one more KiB of prompt, or one more chunk of answer, adds: a line through cells of each block."""
+
+    cells: tuple[str, ...] = Field(description="Cells on the line.")
+    gateway: str = Field(description="Recipe id.")
+    axis: Literal["payload_kib", "answer_chunks"] = Field(description="What the slope is per unit of.")
+    figure: str = Field(description="Field of `CellSummary` whose p50 is fitted.")
+    slope_ms: float = Field(description="Median over the blocks, ms for each KiB or chunk.")
+    interval_ms: tuple[float, float] | None = Field(
+        default=None, description="95 % interval over the blocks (t); null below 3 blocks."
+    )
+    intercept_ms: float = Field(description="Median over the blocks, ms at zero.")
+    residual_ms: float = Field(description="Largest distance of a block's point from its line, ms.")
+    floor_slope_ms: float | None = Field(default=None, description="The same on the direct lane; null without one.")
+    block_count: Count = Field(description="Blocks with two points or more.")
+    point_count: Count = Field(description="Points in all.")
 
 
 class GatewaySummary(Document):
@@ -146,3 +193,6 @@ class Summary(Versioned):
     runs_accepted: Count = Field(description="Accepted runs in all.")
     runs_rejected: Count = Field(description="Rejected attempts in all.")
     cells: tuple[CellSummary, ...] = Field(description="Every selected cell.")
+    slopes: tuple[Slope, ...] = Field(
+        default=(), description="Added time for each KiB or chunk, where payloads or answers vary."
+    )

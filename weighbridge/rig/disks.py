@@ -69,6 +69,12 @@ def describe(name: str, path: Path, machine: Machine = _HERE) -> DiskFacts:
     )
 
 
+def device_folder(path: Path, machine: Machine = _HERE) -> Path | None:
+    """Folder in /sys of the whole device under `path`; None for tmpfs, overlay and what the kernel does not tell."""
+    mount = find_mount(path, machine)
+    return _device(mount.device, machine) if mount else None
+
+
 def find_mount(path: Path, machine: Machine = _HERE) -> Mount | None:
     """The mount that holds `path`: by device number, else by the longest mount point above it."""
     mounts = read_mounts(machine)

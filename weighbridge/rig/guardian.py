@@ -16,7 +16,7 @@ import time
 from contextlib import suppress
 from typing import Any, BinaryIO
 
-from weighbridge.rig import tree
+from weighbridge.rig import cgroup, tree
 from weighbridge.rig.ports import holder, is_free
 
 READY = b"ready\n"
@@ -57,6 +57,7 @@ def clean(registered: dict[str, Json], mark: str) -> int:
     roots = [tree.Member(int(entry["pid"]), str(entry["start"])) for entry in registered.values()]
     found = tree.find(roots, mark)
     if not found:
+        cgroup.remove_left(mark)
         return 0
     names = (
         ", ".join(f"{entry['name']} (pid {entry['pid']})" for entry in registered.values())
@@ -64,6 +65,7 @@ def clean(registered: dict[str, Json], mark: str) -> int:
     )
     _say(f"the supervisor is gone; stopping {names}: {len(found)} processes")
     ending = tree.end(lambda: tree.find(roots, mark))
+    cgroup.remove_left(mark)
     for member in ending.left:
         _say(f"could not stop pid {member.pid}")
     busy = _busy_ports([int(port) for entry in registered.values() for port in entry.get("ports", ())])

@@ -11,7 +11,7 @@ import shutil
 import signal
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,9 +24,10 @@ from weighbridge.rig import http
 from weighbridge.rig.installing import Installed
 from weighbridge.rig.mocks import Keys, Ports
 from weighbridge.rig.ready import Watched, wait_ready
-from weighbridge.rig.services import Child, Service
+from weighbridge.rig.services import Child, Service, StopReport
 from weighbridge.rig.supervisor import Supervisor
 from weighbridge.rig.tail import clean, head, tail
+from weighbridge.rig.usage import UsageMeter
 
 MODEL = "mock-model"
 _DRAIN_PAUSE_S = 0.05
@@ -35,7 +36,10 @@ _ASK_TIMEOUT_S = 5.0
 
 @dataclass(frozen=True)
 class LaneSetup:
-    """What a lane is started from: `scratch` holds configuration and log, `disk` is the folder for its state."""
+    """What a lane is started from: `scratch` holds configuration and log, `disk` is the folder for its state.
+
+    `cores` are the only logical CPUs that the gateway may run on.
+    """
 
     key: LaneKey
     recipe: Recipe
@@ -44,6 +48,7 @@ class LaneSetup:
     keys: Keys
     scratch: Path
     disk: Path
+    cores: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -57,13 +62,14 @@ class Drained:
 
 @dataclass(frozen=True)
 class Lane:
-    """A lane that serves. `child` is None on the lane without a gateway."""
+    """A lane that serves. `child` and `usage` are None on the lane without a gateway."""
 
     setup: LaneSetup
     url: str
     headers: tuple[tuple[str, str], ...]
     child: Child | None
     configs: Mapping[str, bytes]
+    usage: UsageMeter | None = None
 
     def death(self) -> str | None:
         """How the gateway ended, None while it lives."""
@@ -109,8 +115,13 @@ class Lane:
 
 
 @contextmanager
-def lane_up(supervisor: Supervisor, setup: LaneSetup) -> Iterator[Lane]:
-    """A lane that is ready; stopped, and its state directory removed, when the block ends. Raises LaneFailed."""
+def lane_up(
+    supervisor: Supervisor, setup: LaneSetup, stopped: Callable[[StopReport], None] = lambda _: None
+) -> Iterator[Lane]:
+    """A lane that is ready; stopped, and its state directory removed, when the block ends. Raises LaneFailed.
+
+    `stopped` is told how the gateway ended.
+    """
     if setup.recipe.start is None:
         yield Lane(setup, _base(setup.ports.provider) + setup.recipe.serves.path, (), None, {})
         return
@@ -127,9 +138,10 @@ def lane_up(supervisor: Supervisor, setup: LaneSetup) -> Iterator[Lane]:
                 tuple((name, fill(value, binding)) for name, value in setup.recipe.serves.headers.items()),
                 child,
                 configs,
+                UsageMeter(child, state),
             )
         finally:
-            supervisor.stop(child)
+            stopped(supervisor.stop(child))
     finally:
         shutil.rmtree(state, ignore_errors=True)
 
@@ -174,6 +186,8 @@ def _service(setup: LaneSetup, binding: Binding, configs: Mapping[str, bytes]) -
         stop_signal=signal.Signals[f"SIG{setup.recipe.stop.signal}"],
         grace_s=setup.recipe.stop.grace_s,
         secrets=setup.keys.all,
+        cores=setup.cores,
+        counts_cpu=True,
     )
 
 

@@ -96,8 +96,10 @@ class Mocks:
         self.control_plane.ask("POST", "/reset", {})
 
 
-def start_mocks(supervisor: Supervisor, ports: Ports, keys: Keys, folder: Path) -> Mocks:
-    """Both mocks, started and ready; their logs lie in `folder`."""
+def start_mocks(
+    supervisor: Supervisor, ports: Ports, keys: Keys, folder: Path, cores: tuple[int, ...] | None = None
+) -> Mocks:
+    """Both mocks, started and ready; their logs lie in `folder`, `cores` are the only CPUs they may use."""
     config = folder / "control-plane.json"
     config.write_text(
         json.dumps({"machine_token": keys.machine, "client_keys": [keys.client], "yaml": "", "delay_s": 0.0})
@@ -112,6 +114,7 @@ def start_mocks(supervisor: Supervisor, ports: Ports, keys: Keys, folder: Path) 
             log=folder / "provider.log",
             ports=(ports.provider, ports.provider_admin),
             secrets=keys.all,
+            cores=cores,
         ),
         ports.provider_admin,
     )
@@ -126,6 +129,7 @@ def start_mocks(supervisor: Supervisor, ports: Ports, keys: Keys, folder: Path) 
             log=folder / "control-plane.log",
             ports=(ports.control_plane, ports.control_plane_admin),
             secrets=keys.all,
+            cores=cores,
         ),
         ports.control_plane_admin,
     )

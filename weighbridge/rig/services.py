@@ -12,9 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import psutil
-
-from weighbridge.rig import tree
+from weighbridge.rig import cputime, memory, tree
+from weighbridge.rig.cgroup import Group
 from weighbridge.rig.tail import tail
 
 
@@ -24,7 +23,8 @@ class Service:
 
     `env` is the whole environment besides the clean base; output of both kinds goes to `log`; `ports` must be free
     before the start and after the stop; `stop_signal` goes to the program alone and has `grace_s` to work.
-    `secrets` are texts that must not be kept.
+    `secrets` are texts that must not be kept. `cores` are the only logical CPUs it may run on; `counts_cpu` puts it
+    into a control group of its own where one can be made.
     """
 
     name: str
@@ -36,6 +36,8 @@ class Service:
     stop_signal: signal.Signals = signal.SIGTERM
     grace_s: float = 8.0
     secrets: tuple[str, ...] = ()
+    cores: tuple[int, ...] | None = None
+    counts_cpu: bool = False
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,8 @@ class StopReport:
 class Child:
     """A started service: asked whether it lives and what it uses. Only the supervisor makes and stops one.
 
-    `started_ns` is CLOCK_MONOTONIC right after the start.
+    `started_ns` is CLOCK_MONOTONIC right after the start. `group` is its own control group; where it should have one
+    and has none, `why_no_group` says why.
     """
 
     def __init__(self, service: Service, process: subprocess.Popen[bytes], root: tree.Member, mark: str) -> None:
@@ -87,6 +90,8 @@ class Child:
         self.root = root
         self.mark = mark
         self.started_ns = time.monotonic_ns()
+        self.group: Group | None = None
+        self.why_no_group: str | None = None
 
     @property
     def pid(self) -> int:
@@ -114,23 +119,11 @@ class Child:
 
     def cpu_s(self) -> float:
         """CPU seconds that the whole tree has used, with those of children that ended and were waited for."""
-        total = 0.0
-        for member in self.members():
-            try:
-                total += sum(psutil.Process(member.pid).cpu_times()[:4])
-            except psutil.Error:
-                continue  # ended since the look; its parent has taken its seconds over
-        return total
+        return cputime.read(self.members()).total_s
 
     def rss_bytes(self) -> int:
         """Resident memory of the whole tree, pages that processes share counted in each."""
-        total = 0
-        for member in self.members():
-            try:
-                total += psutil.Process(member.pid).memory_info().rss
-            except psutil.Error:
-                continue
-        return total
+        return memory.read(self.members()).rss_bytes
 
     def log_tail(self) -> str:
         """End of the log, secrets masked."""

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
+from weighbridge.rig.affinity import confined
 from weighbridge.rig.scratch import unwritable
 from weighbridge.rig.services import Service
 
@@ -32,6 +33,10 @@ def spawn(service: Service, environment: Mapping[str, str], errors: Path | None)
             stderr = files.enter_context(errors.open("wb")) if errors else subprocess.STDOUT
         except OSError as error:
             raise unwritable(service.log, error) from error
+        try:
+            files.enter_context(confined(service.cores))
+        except OSError as error:
+            raise CannotRun(f"it cannot be put on CPUs {service.cores}: {error.strerror or error}") from error
         try:
             return subprocess.Popen(
                 service.argv,

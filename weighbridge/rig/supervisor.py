@@ -7,6 +7,7 @@ driver, no recipe.
 from __future__ import annotations
 
 import os
+import resource
 import secrets
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,7 +16,7 @@ from types import TracebackType
 
 from weighbridge.command import Command, Ended
 from weighbridge.errors import Interrupted, LaneFailed, StoreError, ToolMissing
-from weighbridge.rig import register, tree
+from weighbridge.rig import cgroup, register, tree
 from weighbridge.rig.following import follow
 from weighbridge.rig.guard import Guard
 from weighbridge.rig.ports import require_free
@@ -107,11 +108,18 @@ class Supervisor:
         """How the child ended: by its own signal, else TERM, else KILL. To stop it twice is no fault."""
         return self._end(child, Patience(child.service.grace_s))
 
-    def run(self, command: Command, *, watch: Callable[[], str | None] | None = None) -> Ended:
+    def run(
+        self,
+        command: Command,
+        *,
+        watch: Callable[[], str | None] | None = None,
+        cores: tuple[int, ...] | None = None,
+    ) -> Ended:
         """How a command ended, with its output; nothing that it started is left.
 
-        `watch` is asked about ten times a second; a text means that the command shall stop now. Raises ToolMissing
-        when the program cannot be run, StoreError when its files cannot be written.
+        `watch` is asked about ten times a second; a text means that the command shall stop now. `cores` are the only
+        logical CPUs it may run on. Raises ToolMissing when the program cannot be run, StoreError when its files
+        cannot be written.
         """
         for path, data in command.files.items():
             write_private(path, data)
@@ -124,6 +132,7 @@ class Supervisor:
             command.env,
             stop_signal=command.stop_signal,
             grace_s=_COMMAND_GRACE_S,
+            cores=cores,
         )
         try:
             child = self._launch(service, out.with_name("stderr"))
@@ -133,6 +142,7 @@ class Supervisor:
 
     def _follow(self, child: Child, command: Command, looks: tuple[Callable[[], str | None], ...]) -> Ended:
         patience = _AT_ONCE
+        waited_for_s = _cpu_of_ended_s()
         try:
             followed = follow(child, command, looks)
             output = child.service.log
@@ -145,6 +155,7 @@ class Supervisor:
         ended = Ended(
             exit_code=-9 if report.exit_code is None else report.exit_code,
             wall_s=followed.wall_s,
+            cpu_s=_cpu_of_ended_s() - waited_for_s,
             cut=followed.cut,
             killed=followed.is_overdue,
             stdout=mask(read_output(output), command.secrets),
@@ -161,6 +172,8 @@ class Supervisor:
             process = spawn(service, environment, errors)
             root = tree.Member(process.pid, tree.start_of(process.pid) or "")
             child = Child(service, process, root, mark)
+            if service.counts_cpu:
+                _put_into_group(child)
             self._children.append(child)
             self._register.entries[mark] = Entry(service.name, root, mark, service.ports)
             self.guard.tell_started(mark)
@@ -174,6 +187,8 @@ class Supervisor:
             report = stop(child, patience)
             self._children.remove(child)
             self.reports.append(report)
+            if child.group is not None:
+                child.group.remove()  # one that stays is the guardian's
             self._register.entries.pop(child.mark, None)
             self.guard.tell_ended(child.mark)
             with suppress(StoreError):  # an entry too many does no harm: the sweep goes by the mark
@@ -209,3 +224,17 @@ class Supervisor:
     @property
     def _any_mark(self) -> str:
         return f"{self._register.mark}."
+
+
+def _put_into_group(child: Child) -> None:
+    """At once after the start, before it can have forked much; what it did fork comes in with the first reading."""
+    try:
+        child.group = cgroup.make(child.mark, child.pid)
+    except cgroup.NoGroup as error:
+        child.why_no_group = str(error)
+
+
+def _cpu_of_ended_s() -> float:
+    """CPU seconds of our children that ended and were waited for; in a run that is the command alone."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime

@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from weighbridge.rig import register, tree
+from weighbridge.rig import cgroup, register, tree
 from weighbridge.rig.register import FILE_NAME, SCRATCH_NAME, Register
 
 
@@ -23,6 +23,7 @@ def sweep(state_dir: Path) -> tuple[str, ...]:
     if left is None or tree.is_alive(left.owner):
         return ()
     sentences = _stop(left)
+    cgroup.remove_left(f"{left.mark}.")
     shutil.rmtree(state_dir / SCRATCH_NAME / left.mark, ignore_errors=True)
     (state_dir / FILE_NAME).unlink(missing_ok=True)
     return sentences

@@ -1,6 +1,6 @@
 """The tools of the rig and where they lie: `.weighbridge` beside the matrix.
 
-Called by the walk and the front door (`check`, `install`). Finding starts nothing but `oha --version`.
+Called by the walk and the front door (`check`, `install`). Finding starts nothing but `oha --version` and `wrk -v`.
 """
 
 from __future__ import annotations
@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from weighbridge.rig import oha_tool
+from weighbridge.rig import oha_tool, wrk_tool
 from weighbridge.rig.installing import Tool, Workshop
 from weighbridge.rig.oha_tool import Build, OhaSearch
+from weighbridge.rig.wrk_tool import WrkSearch
 
 
 @dataclass(frozen=True)
@@ -33,3 +34,11 @@ class Toolbox:
         if found.remark:
             workshop.tell(found.remark)
         return found.tool or self.install_oha(workshop, build)
+
+    def find_wrk(self, path_env: str) -> WrkSearch:
+        """The wrk on PATH, and a remark when it was passed over for its age."""
+        return wrk_tool.find_wrk(path_env)
+
+    def require_wrk(self, path_env: str) -> Tool:
+        """The wrk on PATH; ToolMissing says how to get one, for we build none."""
+        return wrk_tool.require_wrk(path_env)

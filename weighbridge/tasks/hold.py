@@ -28,6 +28,8 @@ def mocks(_: Context, port_base: str = "") -> None:
     base = front.number("port-base", port_base, units.parse_port)
     folder = front.home() / "work" / f"mocks-{secrets.token_hex(4)}"
     with StopSignals(), Supervisor(front.home() / "run", search_path=front.environment()["PATH"]) as supervisor:
+        for sentence in supervisor.swept:
+            front.tell(sentence)
         folder.mkdir(parents=True)
         try:
             ports = Ports(*choose(_PORT_COUNT, base))

@@ -118,6 +118,8 @@ def install(_: Context, matrix: str = "", recipes: str = "", only: Any = None) -
         ConsoleListener(sys.stderr) as listener,
         Supervisor(folder / "run", search_path=environ["PATH"]) as supervisor,
     ):
+        for sentence in supervisor.swept:
+            listener.warning(sentence)
         workshop = Workshop(runner=supervisor, tell=listener.phase, environ=environ)
         lines = [_installed(name, wanted, folder, workshop) for name in asked]
     for line in lines:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
 
+import weighbridge
 from weighbridge.campaign.listener import Listener
 from weighbridge.errors import ToolMissing
+from weighbridge.load.probe_driver import PROGRAM_FOLDER
 from weighbridge.matrix.recipe import Recipe
+from weighbridge.record.host import ToolFacts
 from weighbridge.rig.installing import Installed, Tool, Workshop
-from weighbridge.rig.obtain import find_gateway, obtain_gateway
+from weighbridge.rig.obtain import digest_of_programs, find_gateway, obtain_gateway
 from weighbridge.rig.supervisor import Supervisor
 from weighbridge.rig.tools import Toolbox
 from weighbridge.tasks import front
@@ -37,8 +43,10 @@ def provide(opened: front.Opened, listener: Listener, *, install: bool) -> Provi
         return _found(opened, environ)
     folder = front.home()
     with Supervisor(folder / "run", search_path=environ["PATH"]) as supervisor:
+        for sentence in supervisor.swept:
+            listener.warning(sentence)
         workshop = Workshop(runner=supervisor, tell=listener.phase, environ=environ)
-        tool = Toolbox(folder).ensure_oha(workshop)
+        tool = _TOOLS[opened.loaded.matrix.driver].obtain(Toolbox(folder), workshop)
         gateways, unavailable = {}, {}
         for recipe in used_recipes(opened):
             try:
@@ -50,13 +58,46 @@ def provide(opened: front.Opened, listener: Listener, *, install: bool) -> Provi
 
 
 def _found(opened: front.Opened, environ: Mapping[str, str]) -> Provisions:
-    search = Toolbox(front.home()).find_oha(environ["PATH"])
-    if search.tool is None:
-        raise ToolMissing(f"{search.remark or 'oha is not on PATH'}; run: invoke install")
+    tool = _TOOLS[opened.loaded.matrix.driver].find(Toolbox(front.home()), environ["PATH"])
     gateways, unavailable = {}, {}
     for recipe in used_recipes(opened):
         try:
             gateways[recipe.id] = find_gateway(recipe, front.home(), environ)
         except ToolMissing as error:
             unavailable[recipe.id] = str(error)
-    return Provisions(search.tool, gateways, unavailable)
+    return Provisions(tool, gateways, unavailable)
+
+
+@dataclass(frozen=True)
+class _Source:
+    """Where the program of a driver comes from: found as it is there, or obtained. Both may raise ToolMissing."""
+
+    find: Callable[[Toolbox, str], Tool]
+    obtain: Callable[[Toolbox, Workshop], Tool]
+
+
+def _found_oha(toolbox: Toolbox, path_env: str) -> Tool:
+    search = toolbox.find_oha(path_env)
+    if search.tool is None:
+        raise ToolMissing(f"{search.remark or 'oha is not on PATH'}; run: invoke install")
+    return search.tool
+
+
+def _probe() -> Tool:
+    """The load generator that comes with Weighbridge."""
+    digest = digest_of_programs(PROGRAM_FOLDER)
+    facts = ToolFacts(name="probe", version=weighbridge.__version__, sha256=digest, source="bundled")
+    return Tool(Path(sys.executable), facts)
+
+
+# By the name of the driver, as in `load.drivers`.
+_TOOLS: Mapping[str, _Source] = MappingProxyType(
+    {
+        "oha": _Source(_found_oha, lambda toolbox, workshop: toolbox.ensure_oha(workshop)),
+        "wrk": _Source(
+            lambda toolbox, path_env: toolbox.require_wrk(path_env),
+            lambda toolbox, workshop: toolbox.require_wrk(workshop.path_env),
+        ),
+        "probe": _Source(lambda *_: _probe(), lambda *_: _probe()),
+    }
+)

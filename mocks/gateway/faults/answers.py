@@ -1,7 +1,7 @@
 """Faults of answers: wrong ones, late ones, none.
 
-Built by the faulty wrapper from a fault's value; each sees chat requests only. Added time is slept on absolute due
-times and recorded as it really was.
+Built by the faulty wrapper from a fault's value; each sees chat requests only. Known time and known work are in
+`weights`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import time
 
-from mocks import stamps
 from mocks.gateway.faults import values
 from mocks.gateway.faults.witness import Witness, Wrap
 from mocks.gateway.visit import Handle, Visit
@@ -18,29 +17,6 @@ from mocks.wire import DueTimes
 EXIT_CODE = 70
 _NS = 1_000_000_000
 _PAGE = b"<!doctype html><html><head><title>Welcome</title></head><body><h1>It works</h1></body></html>\n"
-
-
-def add(value: str, witness: Witness) -> Wrap:
-    """`add:30ms`: so much time before the proxy sees a request; what was really added is in the rows."""
-    added_ns = values.read_duration_ns(value)
-
-    def wrap(proxy: Handle) -> Handle:
-        due_times = DueTimes()
-
-        def handle(visit: Visit) -> None:
-            witness.request_count += 1
-            start_ns = time.monotonic_ns()
-
-            def go_on() -> None:
-                reference = stamps.find_reference(visit.body)
-                witness.rows.append((reference.decode() if reference else None, start_ns, time.monotonic_ns()))
-                proxy(visit)
-
-            due_times.at(start_ns + added_ns, go_on)
-
-        return handle
-
-    return wrap
 
 
 def slow_capacity(value: str, witness: Witness) -> Wrap:

@@ -40,6 +40,11 @@ class Bent:
         return self._visit.path
 
     @property
+    def query(self) -> str:
+        """The text after the `?`."""
+        return self._visit.query
+
+    @property
     def body(self) -> bytes:
         """The request body."""
         return self._visit.body

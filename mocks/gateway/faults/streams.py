@@ -17,6 +17,11 @@ _CONTENT = re.compile(rb'"content":\s*"[^"]')
 _END_MARKER = b"data: [DONE]"
 
 
+def is_content(event: bytes) -> bool:
+    """Whether a server-sent event carries text of the answer."""
+    return _CONTENT.search(event) is not None
+
+
 class Events:
     """Cuts a stream's bytes into whole server-sent events, blank line included."""
 
@@ -80,7 +85,7 @@ class Robbed:
     def feed(self, data: bytes) -> Iterable[bytes]:
         """The events but the one."""
         for event in self._events.cut(data):
-            if _CONTENT.search(event):
+            if is_content(event):
                 self._seen_count += 1
                 if self._seen_count == self._number:
                     continue

@@ -6,31 +6,55 @@ Filled by the faults, served by the wrapper at `/faults`, so that a scale can be
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 from mocks.gateway.visit import Handle
 
 COLUMNS = ("reference", "start_ns", "end_ns")
+CPU_COLUMNS = (*COLUMNS, "cpu_ns")
+ROW_LIMIT_COUNT = 1_000_000
 
 
-@dataclass(slots=True)
+class Rows:
+    """One row a request; rows beyond the limit are counted, not kept."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[str | int | None, ...]] = []
+        self.unrecorded_count = 0
+
+    def add(self, *row: str | int | None) -> None:
+        """One more."""
+        if len(self.rows) < ROW_LIMIT_COUNT:
+            self.rows.append(row)
+        else:
+            self.unrecorded_count += 1
+
+
 class Witness:
-    """Counts and, where time was added, when it began and ended for each request (monotonic clock)."""
+    """Counts and, where time or work was added, when it began and ended for each request (monotonic clock)."""
 
-    fault: str
-    request_count: int = 0
-    stray_pid: int | None = None
-    rows: list[tuple[str | None, int, int]] = field(default_factory=list)
+    def __init__(self, fault: str) -> None:
+        self.fault = fault
+        self.columns: tuple[str, ...] = COLUMNS
+        self.stray_pid: int | None = None
+        self.reset()
 
-    def document(self) -> dict[str, Any]:
-        """The answer at `/faults`."""
+    def reset(self) -> None:
+        """Starts anew, faults that count requests included; requests at hand end in the old rows."""
+        self.request_count = 0
+        self.rows = Rows()
+
+    def document(self, offset: int = 0, limit: int | None = None) -> dict[str, Any]:
+        """The answer at `/faults`, with a page of the rows; `row_count` is that of all pages."""
+        rows = self.rows.rows
         return {
             "fault": self.fault,
             "request_count": self.request_count,
             "stray_pid": self.stray_pid,
-            "columns": COLUMNS,
-            "rows": self.rows,
+            "unrecorded_count": self.rows.unrecorded_count,
+            "columns": self.columns,
+            "row_count": len(rows),
+            "rows": rows[offset : None if limit is None else offset + limit],
         }
 
 

@@ -1,0 +1,110 @@
+"""Known weights: so much time, or so much work, before the proxy sees a request.
+
+Built by the faulty wrapper from a weight's value; each sees chat requests only. Time is slept on absolute due times,
+never spun, and what was really slept or burned is in the rows: that, and not the asked one, is the known weight. The
+weight of nothing goes the same way with a sleep of zero, so that it has what the others have besides their weight.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from mocks import stamps
+from mocks.burn import burn as burn_cpu
+from mocks.gateway.faults import values
+from mocks.gateway.faults.witness import CPU_COLUMNS, Rows, Witness, Wrap
+from mocks.gateway.visit import Handle, Visit
+from mocks.wire import DueTimes
+
+_MS_NS = 1_000_000
+_DRAW_BYTES = 8
+
+DrawNs = Callable[[bytes], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Mixture:
+    """A low or, for `high_share` of the requests, a high time.
+
+    Which one is drawn from the request's reference alone: the same request has the same weight in every run, in
+    whatever order requests come. Each mixture draws for itself, by its name.
+    """
+
+    name: str
+    low_ns: int
+    high_ns: int
+    high_share: float
+
+    def draw_ns(self, reference: bytes) -> int:
+        """Time for the request with these letters."""
+        digest = blake2b(reference, digest_size=_DRAW_BYTES, person=self.name.encode()).digest()
+        is_high = int.from_bytes(digest, "big") < self.high_share * 2 ** (8 * _DRAW_BYTES)
+        return self.high_ns if is_high else self.low_ns
+
+
+# The steps lie off the percentiles that are judged: p50, p95 and p99 each fall well inside one of the two values.
+MIXTURES: Mapping[str, Mixture] = {
+    mixture.name: mixture
+    for mixture in (
+        Mixture("two-valued", 1 * _MS_NS, 9 * _MS_NS, 0.3),
+        Mixture("slow", 0, 50 * _MS_NS, 1 / 40),
+    )
+}
+
+
+def add(value: str, witness: Witness) -> Wrap:
+    """`add:30ms`: so much time for every request."""
+    added_ns = values.read_duration_ns(value)
+    return _weighing(lambda _: added_ns, _pass, witness)
+
+
+def weight(value: str, witness: Witness) -> Wrap:
+    """`weight:0`, `weight:3ms`, `weight:two-valued` or `weight:slow`: a time that is the request's own."""
+    if value in MIXTURES:
+        return _weighing(MIXTURES[value].draw_ns, _pass, witness)
+    if value == "0":
+        return _weighing(lambda _: 0, _pass, witness)
+    try:
+        return add(value, witness)
+    except ValueError:
+        raise ValueError(f"a weight is 0, a duration such as 3ms, {' or '.join(MIXTURES)}, not {value!r}") from None
+
+
+def burn(value: str, witness: Witness) -> Wrap:
+    """`burn:2ms`: so much CPU time of the gateway for every request, behind a sleep of zero."""
+    burned_ns = values.read_duration_ns(value)
+    witness.columns = CPU_COLUMNS
+    return _weighing(lambda _: 0, lambda: (burn_cpu(burned_ns),), witness)
+
+
+def _pass() -> tuple[int, ...]:
+    return ()
+
+
+def _weighing(draw_ns: DrawNs, work: Callable[[], tuple[int, ...]], witness: Witness) -> Wrap:
+    """A wrapper that sleeps what is drawn, works, records both and goes on."""
+
+    def wrap(proxy: Handle) -> Handle:
+        due_times = DueTimes()
+
+        def handle(visit: Visit) -> None:
+            witness.request_count += 1
+            rows: Rows = witness.rows
+            letters = stamps.find_reference(visit.body)
+            slept_ns = draw_ns(letters or b"")
+            reference = letters.decode() if letters else None
+            start_ns = time.monotonic_ns()
+
+            def go_on() -> None:
+                done = work()
+                rows.add(reference, start_ns, time.monotonic_ns(), *done)
+                proxy(visit)
+
+            due_times.at(start_ns + slept_ns, go_on)
+
+        return handle
+
+    return wrap

@@ -1,0 +1,154 @@
+"""A load generator that is absent, too old or failing: what is said, what is kept, what is tried again."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.component.project import FAKES, MATRIX, Project, Ran
+
+pytestmark = [pytest.mark.component, pytest.mark.timeout(300)]
+
+CARGO = f'''#!
+"""A stand-in for cargo that installs the stand-in oha, or fails as `cargo.fail` beside it says."""
+import pathlib, shutil, sys
+here = pathlib.Path(__file__).parent
+with (here / "cargo.txt").open("a") as calls:
+    calls.write(" ".join(sys.argv[1:]) + "\\n")
+if (here / "cargo.fail").exists():
+    sys.exit("error: could not compile `oha`")
+root = pathlib.Path(sys.argv[sys.argv.index("--root") + 1])
+(root / "bin").mkdir(parents=True)
+text = pathlib.Path({str(FAKES / "oha")!r}).read_text()
+program = root / "bin" / "oha"
+program.write_text("#!" + sys.executable + "\\n" + text.partition("\\n")[2])
+program.chmod(0o755)
+'''
+FAULTS = ("die", "truncate", "silent", "hang")
+CELL = "direct.none.work.plain.rate-20"
+
+
+def test_no_oha_and_no_cargo(project: Project) -> None:
+    """Without a load generator and without cargo it is exit 2 and one sentence that says how to get either."""
+    project.matrix()
+    (project.bin / "oha").unlink()
+
+    ran = project.invoke("bench", path=str(project.bin))
+
+    ran.ends_with(2)
+    assert len(ran.sentences) == 1, ran.err
+    assert "oha 1.14 or later is needed and was not found: put it on PATH" in ran.sentences[0]
+    assert "cargo" in ran.sentences[0]
+    assert not project.campaigns()
+
+
+def test_an_old_oha_is_not_used(project: Project) -> None:
+    """An oha whose correction is inverted is passed over with its version told, and no window is driven by it."""
+    project.matrix()
+    project.script(version="1.13.0")
+
+    for words in (("bench",), ("bench", "--no-install")):
+        ran = project.invoke(*words, path=str(project.bin))
+        ran.ends_with(2)
+        assert "the oha on PATH is version 1.13.0 and is not used" in ran.err
+    assert not project.campaigns()
+
+
+def test_an_old_oha_is_replaced_by_our_own(project: Project) -> None:
+    """With cargo a pinned oha is built once, said with time and size before, and found by what comes next."""
+    project.matrix()
+    project.script(version="1.13.0")
+    project.add_program("cargo", CARGO)
+
+    first = project.invoke("install", "--only", "oha")
+    second = project.invoke("install", "--only", "oha")
+
+    first.ends_with(0)
+    second.ends_with(0)
+    assert "minutes" in first.err
+    assert "MB" in first.err
+    assert "1.16.0" in first.out
+    assert first.out == second.out
+    calls = (project.bin / "cargo.txt").read_text().splitlines()
+    assert len(calls) == 1
+    assert calls[0].startswith("install oha --version 1.16.0 --locked --root ")
+
+
+def test_a_build_that_fails_starts_clean_the_next_time(project: Project) -> None:
+    """A failed build is exit 2 and names its log; nothing half-made is taken for a tool afterwards."""
+    project.matrix()
+    (project.bin / "oha").unlink()
+    project.add_program("cargo", CARGO)
+    broken = project.bin / "cargo.fail"
+    broken.touch()
+    path = str(project.bin)
+
+    failed = project.invoke("install", "--only", "oha", path=path)
+    broken.unlink()
+    good = project.invoke("install", "--only", "oha", path=path)
+
+    failed.ends_with(2)
+    assert "install-oha.log" in failed.sentences[-1]
+    assert "could not compile" in failed.err
+    assert "could not compile" in (project.folder / ".weighbridge" / "logs" / "install-oha.log").read_text()
+    good.ends_with(0)
+    assert [path.name for path in (project.folder / ".weighbridge" / "tools").iterdir()] == ["oha-1.16.0-fast"]
+
+
+@pytest.fixture(scope="module")
+def retried(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, Ran]:
+    """One cell whose window fails in another way at each of four attempts and is sound at the fifth."""
+    project = Project(tmp_path_factory.mktemp("tools") / "project")
+    project.script(faults=list(FAULTS))
+    project.matrix(
+        loads={"rate": {"per_second": [20], "duration": "1s", "warmup": 4, "connections": 4}},
+        accept={**MATRIX["accept"], "attempts_per_run": 5},
+    )
+    ran = project.invoke("bench", "--only", CELL)
+    project.assert_nothing_left()
+    return project, ran
+
+
+def test_a_rejected_attempt_is_kept_and_tried_again(retried: tuple[Project, Ran]) -> None:
+    """Each failed attempt stays with its reason beside the one that counts; the cell is valid and the exit code 0."""
+    project, ran = retried
+    ran.ends_with(0)
+    runs = project.runs(CELL)
+    assert list(runs) == ["b01", *(f"b01.rejected-{number}" for number in range(1, 5))]
+    assert [runs[name]["attempt"] for name in runs] == [5, 1, 2, 3, 4]
+    assert {run["reason"] for name, run in runs.items() if name != "b01"} == {"generator_failed"}
+    cell = project.cells()[CELL]
+    assert (cell["verdict"], cell["runs_accepted"], cell["runs_attempted"]) == ("valid", 1, 5)
+    assert cell["rejected"][0]["count"] == 4
+    assert (project.finished()["accepted_count"], project.finished()["rejected_count"]) == (1, 4)
+
+
+@pytest.mark.parametrize(
+    ("fault", "sentence"),
+    [
+        ("die", "ended with signal 9"),
+        ("truncate", "is no report that can be read"),
+        ("silent", "No space left on device"),
+        ("hang", "was interrupted, did not stop, and was killed"),
+    ],
+)
+def test_what_the_generator_did_is_said(retried: tuple[Project, Ran], fault: str, sentence: str) -> None:
+    """A generator that was killed, cut its report, wrote none or hung is the rig's fault, with a sentence each."""
+    project, ran = retried
+    run = project.runs(CELL)[f"b01.rejected-{FAULTS.index(fault) + 1}"]
+    assert run["verdict"] == "rig_limited"
+    assert sentence in run["reason_text"]
+    assert sentence in ran.err
+    assert str(project.folder) not in run["reason_text"]
+
+
+def test_the_broken_report_is_kept(retried: tuple[Project, Ran]) -> None:
+    """What a failing generator left is kept as it was, so that the reason can be checked."""
+    project, _ = retried
+    folder = project.campaign / "cells" / CELL
+    number = FAULTS.index("truncate") + 1
+    assert (folder / f"b01.rejected-{number}" / "driver" / "report.json").read_text().startswith("{")
+    assert not (folder / f"b01.rejected-{number}" / "driver" / "report.json").read_text().rstrip().endswith("}")
+    said = folder / f"b01.rejected-{FAULTS.index('silent') + 1}" / "driver" / "stderr.txt"
+    assert said.read_text() == f"Error: No space left on device (os error 28){os.linesep}"

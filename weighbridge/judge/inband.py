@@ -1,0 +1,210 @@
+"""Figures of one run from what the probe saw in band: added time, legs, streams, stamps.
+
+Called by `figures` and by whoever keeps histograms. The rows behind a time are answers with a 2xx that the probe
+calls good, whose stamp is whole, without the first C by sent start (C = connections, as for every driver) and
+without those around which the probe's own loop was late; the last are counted, and nothing else is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from weighbridge.judge import buffering, events, fidelity, stamps
+from weighbridge.judge.added import added_to_end, added_to_first, added_to_stream_end
+from weighbridge.judge.answers import Mask
+from weighbridge.judge.inputs import InbandFacts, WindowFacts
+from weighbridge.judge.timing import timing
+from weighbridge.record.figures import Absent, Figure, TimingOrAbsent
+from weighbridge.record.inband import OUTCOMES, UNKNOWN, EventTable, Ints, RequestTable
+from weighbridge.record.streams import Bunching, Fidelity, StampCounts
+
+CUT = "cut: requests without an answer have no time"
+NO_EVENTS = "the driver kept no events"
+NOT_A_STREAM = "plain answers have no chunks"
+ONE_NUMBER = "a stream has two added times: to its first content and to its end"
+ONE_EVENT = "no stream has two content events"
+NO_ROW = "no good answer is left"
+IDLE_STALL = OUTCOMES.index("idle_stall")
+
+# Times of one run in ns by figure, or why there is none.
+Times = Mapping[str, Ints | str]
+
+
+@dataclass(frozen=True)
+class Picked:
+    """The rows of one window.
+
+    `good` answers, `lagged` ones among them, `kept` behind times that need no stamp, `timed` behind those that do.
+    """
+
+    good: Mask
+    lagged: Mask
+    kept: Mask
+    timed: Mask
+    states: stamps.States
+    counts: StampCounts
+
+
+def inband_figures(window: WindowFacts) -> dict[str, Any]:
+    """Fields of `RunFigures` by name; empty for a window that no probe saw."""
+    facts = window.inband
+    if facts is None:
+        return {}
+    picked = pick_rows(facts, window.load.connections if facts.trim_count is None else facts.trim_count)
+    found = times_ns(facts, picked)
+    if window.cut:
+        found = dict.fromkeys(found, CUT)
+    return {
+        **{f"{name}_ms": _timing(values) for name, values in found.items()},
+        **_stream_fields(facts, picked),
+        "stamps": picked.counts,
+        "lagged_count": int(np.count_nonzero(picked.lagged)),
+    }
+
+
+def pick_rows(facts: InbandFacts, trim_count: int) -> Picked:
+    """Which rows count, and the state of every stamp."""
+    requests = facts.requests
+    states = stamps.stamp_states(requests, facts.provider)
+    good = stamps.good_requests(requests)
+    lagged = good & (requests.lagged > 0)
+    kept = good & ~lagged
+    kept[first_sent(requests, trim_count)] = False
+    timed = kept & (states == stamps.WHOLE)
+    return Picked(good, lagged, kept, timed, states, stamps.stamp_counts(requests, states, facts.provider))
+
+
+def first_sent(requests: RequestTable, count: int) -> Ints:
+    """Rows of the first `count` requests by sent start."""
+    sent = np.flatnonzero(requests.sent_ns != UNKNOWN)
+    if count <= 0 or not len(sent):
+        return np.empty(0, dtype=np.int64)
+    return sent[np.argsort(requests.sent_ns[sent], kind="stable")[:count]]
+
+
+def times_ns(facts: InbandFacts, picked: Picked) -> Times:
+    """Times in ns by figure (`added`, `inbound`, `ttft`, `gap`, …), each with its reason where there is none."""
+    requests, timed = facts.requests, picked.timed
+    absent = stamps.no_inband(picked.counts)
+    if facts.mode == "plain":
+        legs = added_to_end(requests, timed)
+        nothing = dict.fromkeys(
+            ("added_first", "added_total", "ttft", "gap", "forwarding", "gap_distortion"), NOT_A_STREAM
+        )
+        found: dict[str, Ints | str] = {"added": legs.added_ns, **_legs(legs.inbound_ns, legs.outbound_ns), **nothing}
+    else:
+        first = added_to_first(requests, timed)
+        found = {
+            "added": ONE_NUMBER,
+            "added_first": first.added_ns,
+            **_legs(first.inbound_ns, first.outbound_ns),
+            "ttft": _ttft(requests, picked),
+            **_event_times(facts, picked),
+        }
+    if absent is None:
+        return found
+    unaffected = {"ttft", "gap"}
+    return {
+        name: values if name in unaffected or isinstance(values, str) else absent for name, values in found.items()
+    }
+
+
+def _legs(inbound_ns: Ints, outbound_ns: Ints) -> dict[str, Ints | str]:
+    return {"inbound": inbound_ns, "outbound": outbound_ns}
+
+
+def _ttft(requests: RequestTable, picked: Picked) -> Ints:
+    # It needs no stamp, so a chain that destroys them still has it.
+    rows = picked.kept & (requests.first_content_ns != UNKNOWN)
+    ttft: Ints = requests.first_content_ns[rows] - requests.sent_ns[rows]
+    return ttft
+
+
+def _event_times(facts: InbandFacts, picked: Picked) -> dict[str, Ints | str]:
+    names = ("added_total", "gap", "forwarding", "gap_distortion")
+    if facts.events is None:
+        return dict.fromkeys(names, NO_EVENTS)
+    mine = events.of_rows(facts.events, picked.kept)
+    forwarding, distortion = events.forwarding_ns(mine), events.distortion_ns(mine)
+    return {
+        "added_total": added_to_stream_end(facts.requests, mine, picked.timed, facts.answer.chunk_count),
+        "gap": _or(events.gaps_ns(mine), ONE_EVENT),
+        "forwarding": _or(forwarding, "no_inband" if len(mine) else NO_ROW),
+        "gap_distortion": _or(distortion, ONE_EVENT if len(forwarding) else "no_inband"),
+    }
+
+
+def _or(values: Ints, absent: str) -> Ints | str:
+    return values if len(values) else absent
+
+
+def _timing(values: Ints | str) -> TimingOrAbsent:
+    if isinstance(values, str):
+        return Absent(absent=values)
+    return timing(values / 1e9) if len(values) else Absent(absent=NO_ROW)
+
+
+def _stream_fields(facts: InbandFacts, picked: Picked) -> dict[str, Any]:
+    if facts.mode == "plain":
+        return {"fidelity": _plain_fidelity(facts, picked)}
+    done = _end_marker(facts.requests)
+    if facts.events is None:
+        return {"end_marker_ratio": done}
+    every = events.of_rows(facts.events, _readable(facts.requests))
+    bunching = buffering.bunching(events.of_rows(facts.events, picked.kept))
+    return {
+        "end_marker_ratio": done,
+        "bunching": bunching,
+        "coalesced_ratio": _coalesced(bunching),
+        "buffering": buffering.verdict(bunching, None) if isinstance(bunching, Bunching) else None,
+        "stall_count": _stalls(facts.requests, every),
+        "fidelity": _stream_fidelity(facts, every),
+    }
+
+
+def _coalesced(bunching: Bunching | Absent) -> Figure | Absent:
+    return bunching if isinstance(bunching, Absent) else Figure(value=buffering.coalesced_ratio(bunching))
+
+
+def _stalls(requests: RequestTable, every: EventTable) -> Figure:
+    # A stream that began and then never went on stalled too; it has no later event to tell it by.
+    hung = (requests.outcome == IDLE_STALL) & (requests.content_count > 0)
+    return Figure(value=float(events.stall_count(every) + np.count_nonzero(hung)))
+
+
+def _plain_fidelity(facts: InbandFacts, picked: Picked) -> Fidelity | Absent:
+    if picked.good.any() and not picked.counts.whole_count:
+        return Absent(absent="no_inband")
+    return _or_no_row(fidelity.plain_fidelity(facts.requests, _readable(facts.requests), picked.states))
+
+
+def _stream_fidelity(facts: InbandFacts, every: EventTable) -> Fidelity | Absent:
+    if len(every) and (every.sequence == UNKNOWN).all():
+        return Absent(absent="no_inband")
+    chunks = fidelity.check_chunks(every, len(facts.requests), facts.answer.chunk_count)
+    rows = _readable(facts.requests)
+    return _or_no_row(fidelity.stream_fidelity(facts.requests, rows, chunks, facts.answer.chunk_count))
+
+
+def _readable(requests: RequestTable) -> Mask:
+    """Good answers, and those with a 2xx that are bad for what they say alone."""
+    successful = (requests.status >= 200) & (requests.status < 300)
+    readable: Mask = stamps.good_requests(requests) | (successful & np.isin(requests.outcome, fidelity.UNREADABLE))
+    return readable
+
+
+def _or_no_row(found: Fidelity) -> Fidelity | Absent:
+    return found if found.answer_count else Absent(absent=NO_ROW)
+
+
+def _end_marker(requests: RequestTable) -> Figure | Absent:
+    """Share of the streams that began well and ended with `[DONE]`, whatever the probe calls the others."""
+    begun = (requests.status >= 200) & (requests.status < 300) & (requests.content_count > 0)
+    total = int(np.count_nonzero(begun))
+    if not total:
+        return Absent(absent=NO_ROW)
+    return Figure(value=int(np.count_nonzero(requests.done_seen[begun] > 0)) / total)

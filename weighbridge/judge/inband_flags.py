@@ -1,0 +1,48 @@
+"""Flags of what the probe saw: stamps lost or unknown, retries, stalls, changed answers, a probe that was late.
+
+Called by `checks`. What voids a run stands in `acceptance`; nothing here does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from weighbridge.judge.stamps import answer_count
+from weighbridge.record.figures import Figure, Timing
+from weighbridge.record.run import RunFigures
+from weighbridge.record.streams import Fidelity, StampCounts
+
+# Below this share of the answers, those left out for the probe's own lateness move no percentile that is shown.
+LAGGED_SHARE = 0.01
+
+
+def inband_flags(figures: RunFigures) -> Iterator[str]:
+    """Flags of one run's figures; none for a run that no probe saw."""
+    if isinstance(figures.stamps, StampCounts):
+        yield from _stamp_flags(figures.stamps)
+        if figures.lagged_count > LAGGED_SHARE * answer_count(figures.stamps):
+            yield "probe_lagged"
+    if isinstance(figures.fidelity, Fidelity):
+        if figures.fidelity.damaged_chunk_count:
+            yield "answers_changed"
+        if figures.fidelity.level == "text":
+            yield "events_merged"
+    if isinstance(figures.stall_count, Figure) and figures.stall_count.value:
+        yield "stalls"
+    if any(_below_zero(getattr(figures, name)) for name in ("added_ms", "added_first_ms", "added_total_ms")):
+        yield "added_negative"
+
+
+def _stamp_flags(counts: StampCounts) -> Iterator[str]:
+    lost = counts.absent_count + counts.damaged_count
+    if lost:
+        yield "stamps_lost" if counts.whole_count else "no_inband"
+    if counts.unknown_count:
+        yield "stamps_unknown"
+    if counts.retry_count:
+        yield "retried"
+
+
+def _below_zero(one: object) -> bool:
+    """Whether the median is negative: a gateway that takes less than no time, or two clocks in one bracket."""
+    return isinstance(one, Timing) and one.p50 is not None and one.p50 < 0

@@ -1,0 +1,139 @@
+"""Added time as a line: what one more KiB of prompt or one more chunk of answer adds.
+
+Called by `summarise`, where payloads or answers vary. One least-squares line for each block, through the cells'
+median added times of that block; the slope is the median over the blocks and its interval is by t over them. Blocks
+are the unit, as for every interval here: requests of one run share its luck.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from weighbridge.judge.intervals import interval
+from weighbridge.matrix.cells import FLOOR
+from weighbridge.record.campaign import CampaignRecord, CellPlan
+from weighbridge.record.figures import Timing
+from weighbridge.record.run import RunRecord
+from weighbridge.record.summary import Slope
+
+Axis = Literal["payload_kib", "answer_chunks"]
+KIB = 1024.0
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run of one cell: where on the axis, in which block, the median added time in ms."""
+
+    block: int
+    at: float
+    value_ms: float
+
+
+@dataclass(frozen=True)
+class Line:
+    """The lines of all blocks."""
+
+    slopes_ms: tuple[float, ...]
+    intercepts_ms: tuple[float, ...]
+    residual_ms: float
+
+
+def fit(points: Sequence[Point]) -> Line | None:
+    """A least-squares line for each block with two places on the axis; None when no block has them."""
+    slopes, intercepts, residual = [], [], 0.0
+    for block in sorted({point.block for point in points}):
+        mine = [point for point in points if point.block == block]
+        at = np.array([point.at for point in mine])
+        values = np.array([point.value_ms for point in mine])
+        spread = at - at.mean()
+        if not spread.any():
+            continue
+        slope = float((spread * (values - values.mean())).sum() / (spread**2).sum())
+        intercept = float(values.mean() - slope * at.mean())
+        slopes.append(slope)
+        intercepts.append(intercept)
+        residual = max(residual, float(np.abs(values - intercept - slope * at).max()))
+    return Line(tuple(slopes), tuple(intercepts), residual) if slopes else None
+
+
+def slopes(campaign: CampaignRecord, runs: Mapping[str, Sequence[RunRecord]]) -> tuple[Slope, ...]:
+    """Every line of the campaign; `runs` are the attempts of each cell. Saturated and rejected runs are no points."""
+    return tuple(
+        made
+        for axis in ("payload_kib", "answer_chunks")
+        for plans in _families(campaign.cells, axis)
+        for made in _slope(campaign, runs, plans, axis)
+    )
+
+
+def _families(plans: Sequence[CellPlan], axis: Axis) -> Iterator[tuple[CellPlan, ...]]:
+    """Cells that are alike but for the axis, in the order of the plan."""
+    varies = "payload" if axis == "payload_kib" else "answer"
+    found: dict[tuple[str, ...], list[CellPlan]] = {}
+    for plan in plans:
+        if axis == "answer_chunks" and plan.mode == "plain":
+            continue
+        same = plan.model_dump(
+            include={"gateway", "settings", "chain", "disk", "mode", "payload", "answer", "driver"} - {varies}
+        )
+        load = f"{plan.load_kind} {plan.rate_rps} {plan.clients}"
+        found.setdefault((*map(str, same.values()), load), []).append(plan)
+    yield from (tuple(family) for family in found.values() if len({getattr(one, varies) for one in family}) > 1)
+
+
+def _slope(
+    campaign: CampaignRecord, runs: Mapping[str, Sequence[RunRecord]], plans: Sequence[CellPlan], axis: Axis
+) -> Iterator[Slope]:
+    figure = _figure(plans[0], axis)
+    places = {plan.cell: _place(campaign, plan, axis) for plan in plans}
+    points = _points(runs, places, figure)
+    line = fit(points)
+    if line is None:
+        return
+    is_floor = plans[0].gateway == FLOOR
+    floors = {plan.floor: places[plan.cell] for plan in plans}
+    floor = None if is_floor else fit(_points(runs, floors, figure))
+    yield Slope(
+        cells=tuple(plan.cell for plan in plans),
+        gateway=plans[0].gateway,
+        axis=axis,
+        figure=figure,
+        slope_ms=statistics.median(line.slopes_ms),
+        interval_ms=interval(line.slopes_ms),
+        intercept_ms=statistics.median(line.intercepts_ms),
+        residual_ms=line.residual_ms,
+        floor_slope_ms=None if floor is None else statistics.median(floor.slopes_ms),
+        block_count=len(line.slopes_ms),
+        point_count=len(points),
+    )
+
+
+def _figure(plan: CellPlan, axis: Axis) -> str:
+    if axis == "answer_chunks":
+        return "added_total_ms"
+    return "added_ms" if plan.mode == "plain" else "added_first_ms"
+
+
+def _place(campaign: CampaignRecord, plan: CellPlan, axis: Axis) -> float:
+    if axis == "answer_chunks":
+        return float(campaign.answers[plan.answer].chunk_count)
+    payload = campaign.payloads[plan.payload]
+    return (payload.system_bytes + payload.user_bytes) / KIB
+
+
+def _points(
+    runs: Mapping[str, Sequence[RunRecord]], places: Mapping[str, float], figure: str
+) -> tuple[Point, ...]:  # fmt: skip
+    return tuple(
+        Point(run.block, at, timing.p50)
+        for cell, at in places.items()
+        for run in runs.get(cell, ())
+        if run.accepted and run.verdict == "valid" and run.figures is not None
+        for timing in (getattr(run.figures, figure),)
+        if isinstance(timing, Timing) and timing.p50 is not None
+    )

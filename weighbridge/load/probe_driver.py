@@ -1,0 +1,99 @@
+"""The probe as a driver: the plan of a window for our own program, and what its files say.
+
+Held by `drivers`. It starts nothing. The probe needs no request more than it measures, for service time begins when a
+connection is open; it asks for the same number as the others all the same, so that one trimming rule fits all.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from weighbridge.command import Command
+from weighbridge.errors import InputError
+from weighbridge.load.driver import Capabilities, LoadOutputs, LoadPlan, Reading
+from weighbridge.load.patience import WRITING_S, cut_after_s
+from weighbridge.load.probe.output import REPORT, SAMPLES
+from weighbridge.load.probe.plan import ProbeLane, ProbePlan, Timeouts
+from weighbridge.load.read import read_report
+
+PLAN_NAME = "plan.json"
+# The Python files that make the probe.
+PROGRAM_FOLDER = Path(__file__).parent / "probe"
+
+# After the window everything is parsed: some 0.2 ms a request, streams more.
+_PARSING_S = 0.001
+_CONNECT_LIMIT_S = 5.0
+
+
+class Probe:
+    """Drives `rate` and `clients` with unique prompts and sees stamps, chunks and gaps of every request."""
+
+    name = "probe"
+    capabilities = Capabilities(
+        loads=frozenset({"rate", "clients"}),
+        first_byte=frozenset({"plain", "stream"}),
+        unique_prompts=True,
+        gaps=True,
+        inband=True,
+    )
+
+    def command(self, plan: LoadPlan) -> Command:
+        """Program and plan of one window. The plan holds keys: it lies beside the folder of what is kept."""
+        place = plan.out_dir.parent / f"{plan.out_dir.name}-{PLAN_NAME}"
+        cut_s = cut_after_s(plan)
+        return Command(
+            argv=(sys.executable, "-P", "-m", "weighbridge.load.probe", "--plan", str(place)),
+            cwd=plan.out_dir,
+            files={place: probe_plan(plan).to_json()},
+            cut_after_s=cut_s,
+            deadline_s=cut_s + WRITING_S + _PARSING_S * plan.load.window_count,
+            secrets=plan.secrets,
+        )
+
+    def outputs(self, plan: LoadPlan, exit_code: int, stderr: bytes) -> LoadOutputs:
+        """Files of that window."""
+        report, samples = plan.out_dir / REPORT, plan.out_dir / SAMPLES
+        return LoadOutputs(
+            report=report if report.is_file() else None,
+            samples=samples if samples.is_file() else None,
+            argv=None,
+            tool_version=None,
+            exit_code=exit_code,
+            stderr=stderr,
+        )
+
+    def read(self, outputs: LoadOutputs) -> Reading:
+        """Load report and tables of those files; InputError with the probe's own words when it left no report."""
+        if outputs.report is None:
+            raise InputError(f"the probe left no report ({_said(outputs)})")
+        reading = read_report(outputs.report, samples=outputs.samples)
+        if reading.report.tool != self.name:
+            raise InputError(f"{outputs.report} is a report of {reading.report.tool}, not of the probe")
+        return reading
+
+
+def probe_plan(plan: LoadPlan) -> ProbePlan:
+    """The plan of a window; InputError for a load above the ceiling.
+
+    The pool has the size that the load names, so that its cap means the same with every driver.
+    """
+    load, limit_s = plan.load, plan.load.timeout_s
+    return ProbePlan(
+        lanes=(ProbeLane(plan.url, plan.headers),),
+        mode=plan.mode,
+        rate_rps=load.rate_rps,
+        clients=None if load.rate_rps is not None else (load.clients or load.connections),
+        count=load.window_count,
+        connections=load.connections,
+        seed=plan.seed,
+        bodies=plan.bodies,
+        out_dir=plan.out_dir,
+        timeouts=Timeouts(min(limit_s, _CONNECT_LIMIT_S), limit_s, limit_s, limit_s, limit_s),
+    )
+
+
+def _said(outputs: LoadOutputs) -> str:
+    lines = [line.strip() for line in outputs.stderr.decode("utf-8", "replace").splitlines() if line.strip()]
+    # A traceback ends with what went wrong.
+    return f"exit status {outputs.exit_code}" + (f", {lines[-1]}" if lines else "")

@@ -1,0 +1,154 @@
+"""The wrk driver: which command drives a window, and what its outputs say.
+
+Held by `drivers`. It starts nothing. wrk has no schedule and no report of its own: both are in our script, which
+goes with every window, together with a plan that holds the keys and is never kept.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from weighbridge.command import Command
+from weighbridge.errors import InputError, ToolMissing
+from weighbridge.load.driver import Capabilities, LoadOutputs, LoadPlan, Reading
+from weighbridge.load.patience import WRITING_S, cut_after_s
+from weighbridge.load.read import read_report
+
+MINIMUM_VERSION = (4, 1)
+# One connection a thread; so many threads of wrk were tried, each with some 150 KiB.
+MOST_CONNECTIONS = 1_000
+
+_SCRIPT = Path(__file__).parent / "lua" / "schedule.lua"
+_PLAN_VARIABLE = "WEIGHBRIDGE_WRK_PLAN"
+_CONTENT_LENGTH = "content-length"
+# Nobody listens on port 0. Where the lane is stands in the plan, which only the script reads: wrk goes on without
+# a script that is missing or broken, and would send as fast as it can.
+_NOWHERE = "http://127.0.0.1:0"
+# wrk always knows an end; this much later than ours, so that it is we who cut.
+_MARGIN_S = 30.0
+
+
+class Wrk:
+    """Drives `rate` and `clients`, each prompt once; streams are timed to their end only."""
+
+    name = "wrk"
+    capabilities = Capabilities(
+        loads=frozenset({"rate", "clients"}),
+        first_byte=frozenset(),
+        unique_prompts=True,
+        gaps=False,
+    )
+
+    def command(self, plan: LoadPlan) -> Command:
+        """Program, arguments, script and plan of one window: always a fixed number of requests.
+
+        Raises InputError for more connections than wrk has threads for, ToolMissing when our script is not there.
+        """
+        connections = plan.load.connections
+        if not 1 <= connections <= MOST_CONNECTIONS:
+            raise InputError(
+                f"wrk cannot hold {connections:,} connections, for each is a thread",
+                expected=f"expected at most {MOST_CONNECTIONS:,}; lower the connections or choose another driver",
+            )
+        script, plan_file = _beside(plan, "schedule.lua"), _beside(plan, "plan.txt")
+        cut_s = cut_after_s(plan)
+        return Command(
+            argv=(
+                str(plan.program),
+                *(f"-t{connections}", f"-c{connections}", f"-d{math.ceil(cut_s + _MARGIN_S)}s"),
+                *("-T", f"{max(1, math.ceil(plan.load.timeout_s))}s", "-s", str(script)),
+                _NOWHERE + _target(plan.url)[2],
+            ),
+            cwd=plan.out_dir,
+            env={_PLAN_VARIABLE: str(plan_file)},
+            files={script: _script(), plan_file: _plan_text(plan).encode()},
+            cut_after_s=cut_s,
+            deadline_s=cut_s + WRITING_S,
+            secrets=plan.secrets,
+        )
+
+    def outputs(self, plan: LoadPlan, exit_code: int, stderr: bytes) -> LoadOutputs:
+        """Files of that window; a script that did not come to its end leaves none."""
+        report, samples = _report(plan), _samples(plan)
+        return LoadOutputs(
+            report=report if report.is_file() else None,
+            samples=samples if samples.is_file() else None,
+            argv=self.command(plan).argv,
+            tool_version=None,
+            exit_code=exit_code,
+            stderr=stderr,
+        )
+
+    def read(self, outputs: LoadOutputs) -> Reading:
+        """Load report of those files; InputError with wrk's own words when the script left no report."""
+        if outputs.report is None:
+            raise InputError(f"wrk left no report of the script ({_said(outputs)})")
+        reading = read_report(
+            outputs.report, argv=outputs.argv, samples=outputs.samples, tool_version=outputs.tool_version
+        )
+        if reading.report.tool != self.name:
+            raise InputError(f"{outputs.report} is a report of {reading.report.tool}, not of wrk")
+        if not outputs.exit_code:
+            return reading
+        notes = (*reading.report.notes, f"wrk said: {_said(outputs)}")
+        return replace(reading, report=reading.report.model_copy(update={"notes": notes}))
+
+
+def _script() -> bytes:
+    try:
+        return _SCRIPT.read_bytes()
+    except OSError as error:
+        raise ToolMissing(
+            f"the wrk driver's script is missing from this installation ({error.strerror}): install Weighbridge again"
+        ) from error
+
+
+def _plan_text(plan: LoadPlan) -> str:
+    """Plan for the script, one `name=value` a line; the lines of the request's head in their order."""
+    host, port, target = _target(plan.url)
+    values = {
+        "host": host,
+        "port": str(port),
+        "rate": "" if plan.load.rate_rps is None else repr(plan.load.rate_rps),
+        "count": str(plan.load.window_count),
+        "threads": str(plan.load.connections),
+        "timeout": repr(plan.load.timeout_s * 1e6),
+        "bodies": str(plan.bodies),
+        "report": str(_report(plan)),
+        "samples": str(_samples(plan)),
+    }
+    head = [f"POST {target} HTTP/1.1", f"Host: {host}:{port}"]
+    head += [f"{name}: {value}" for name, value in plan.headers if name.lower() != _CONTENT_LENGTH]
+    lines = [*(f"{name}={value}" for name, value in values.items()), *(f"head={line}" for line in head)]
+    if any(len(line.splitlines()) != 1 for line in lines):
+        raise InputError("a header or a path of the window holds a line break", expected="expected one line each")
+    return "\n".join(lines) + "\n"
+
+
+def _target(url: str) -> tuple[str, int, str]:
+    """Host, port and path of the endpoint."""
+    parts = urlsplit(url)
+    if parts.scheme != "http" or parts.hostname is None:
+        raise InputError(f"wrk cannot drive {url}", expected="expected an http:// address")
+    return parts.hostname, parts.port or 80, (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+
+
+def _report(plan: LoadPlan) -> Path:
+    return plan.out_dir / "report.json"
+
+
+def _samples(plan: LoadPlan) -> Path:
+    return plan.out_dir / "samples.csv"
+
+
+def _beside(plan: LoadPlan, name: str) -> Path:
+    """A file beside the output folder, for all in that folder is kept."""
+    return plan.out_dir.with_name(f"{plan.out_dir.name}-{name}")
+
+
+def _said(outputs: LoadOutputs) -> str:
+    lines = [line.strip() for line in outputs.stderr.decode("utf-8", "replace").splitlines() if line.strip()]
+    return f"exit status {outputs.exit_code}" + (f", {lines[0]}" if lines else "")

@@ -1,0 +1,107 @@
+"""The part of a matrix that asks for a calibration: known weights, planted faults and what is read beside them.
+
+Part of `model.Matrix`. It names weights and faults by the values of the recipe's setting `weight`; whether the recipe
+has them is checked by `calibration_check`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from weighbridge.matrix.cells import LaneKey
+from weighbridge.matrix.strict import Name, SettingValue, Strict, duration, number, whole
+
+SETTING = "weight"
+TARE = "weight-0"
+
+Surroundings = Literal["quiet", "jitter", "busy"]
+FloorDriver = Literal["oha", "wrk", "probe"]
+
+
+class MixedLoad(Strict):
+    """Requests of one mode, each drawn for a lane of its own, so that all lanes see the same seconds."""
+
+    rate_rps: Annotated[float, number(1, 5000, "requests per second")] = Field(
+        alias="per_second", description="Arrival rate over all lanes; take one whose period is no round number."
+    )
+    lane_count: Annotated[int, whole(20, 100_000)] = Field(
+        default=600, alias="requests_per_lane", description="Requests of each lane in a block, on average."
+    )
+    block_count: Annotated[int, whole(1, 100)] = Field(
+        default=3, alias="blocks", description="Blocks in each of the surroundings."
+    )
+
+
+class Neighbour(Strict):
+    """The busy neighbour that is planted beside some blocks."""
+
+    core_count: Annotated[int, whole(1, 64)] = Field(default=1, alias="cores", description="Cores it is busy on.")
+    share: Annotated[float, number(0.01, 1, "a share of a core")] = Field(
+        default=0.25, description="Share of each core that it takes."
+    )
+
+
+class KnownBurn(Strict):
+    """The lane that burns a known CPU time for each request, read at one rate beside the tare."""
+
+    weight: SettingValue = Field(default="burn-2ms", description="Value of the setting weight.")
+    rate_rps: Annotated[float, number(1, 1000, "requests per second")] = Field(
+        default=97.0, alias="per_second", description="Arrival rate."
+    )
+    request_count: Annotated[int, whole(20, 1_000_000)] = Field(
+        default=2000, alias="requests", description="Requests of each of the two lanes."
+    )
+
+
+class Floors(Strict):
+    """The direct lane by each driver, in the same campaign."""
+
+    drivers: Annotated[tuple[FloorDriver, ...], Field(min_length=1)] = Field(
+        default=("oha", "wrk", "probe"), description="Drivers; one that is not there is named."
+    )
+    rate_rps: Annotated[float, number(1, 5000, "requests per second")] = Field(
+        default=290.0, alias="per_second", description="Arrival rate."
+    )
+    request_count: Annotated[int, whole(100, 1_000_000)] = Field(
+        default=1000, alias="requests", description="Requests of each window."
+    )
+    window_count: Annotated[int, whole(1, 20)] = Field(
+        default=2, alias="windows", description="Windows of each driver, interleaved; medians are shown."
+    )
+
+
+class Calibration(Strict):
+    """What a calibration weighs besides the cells; the certificate is made of both."""
+
+    recipe: Name = Field(default="weight", description="Gateway recipe with a setting weight.")
+    weights: Annotated[tuple[SettingValue, ...], Field(min_length=1)] = Field(
+        default=("weight-1ms", "weight-3ms", "weight-10ms", "weight-two-valued", "weight-slow"),
+        description="Known weights; weight-0, the tare, is always there.",
+    )
+    two_valued: tuple[SettingValue, ...] = Field(
+        default=("weight-two-valued",), description="Those with two values: their p50 is judged under jitter."
+    )
+    plain: MixedLoad | None = Field(default=None, description="Mixed blocks of plain requests; null leaves them out.")
+    stream: MixedLoad | None = Field(default=None, description="Mixed blocks of streams; null leaves them out.")
+    surroundings: Annotated[tuple[Surroundings, ...], Field(min_length=1)] = Field(
+        default=("quiet", "jitter", "busy"), description="What the mixed blocks are measured in."
+    )
+    jitter_s: Annotated[float, duration(0, 1)] = Field(
+        default=0.001, alias="jitter", description="Most that the provider adds at random, such as 1ms."
+    )
+    neighbour: Neighbour = Field(default=Neighbour(), description="The busy neighbour.")
+    faults: tuple[SettingValue, ...] = Field(
+        default=("buffer", "coalesce-4", "drop-chunk-5", "error500", "stall-5"),
+        description="Faults that a check must catch.",
+    )
+    fault_request_count: Annotated[int, whole(20, 100_000)] = Field(
+        default=60, alias="requests_per_fault", description="Streams of each fault's window."
+    )
+    burn: KnownBurn | None = Field(default=None, description="A known CPU burn; null leaves it out.")
+    floors: Floors | None = Field(default=None, description="Floors of the drivers; null leaves them out.")
+
+    def lane_key(self, weight: str, disk: str) -> LaneKey:
+        """Lane of the recipe with this value of its setting."""
+        return LaneKey(self.recipe, ((SETTING, weight),), "none", disk)

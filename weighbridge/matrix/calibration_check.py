@@ -1,0 +1,55 @@
+"""Whether a calibration can be done: its recipe has the weights and faults that the matrix names.
+
+Called by `expand`. Pure; it raises and changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from weighbridge.errors import InputError
+from weighbridge.matrix.calibration import SETTING, TARE, Calibration
+from weighbridge.matrix.catalogue import Catalogue
+from weighbridge.matrix.load import LoadedMatrix
+from weighbridge.matrix.suggest import listed, nearest
+from weighbridge.matrix.yamltext import KeyPath
+
+
+def check_calibration(loaded: LoadedMatrix, catalogue: Catalogue) -> None:
+    """Nothing when the calibration of a matrix can be done, or when it asks for none; else InputError."""
+    spec = loaded.matrix.calibration
+    if spec is None:
+        return
+    recipe = catalogue.get(spec.recipe)
+    if recipe is None or SETTING not in recipe.settings:
+        raise InputError(
+            f"no recipe {spec.recipe!r} with a setting {SETTING}",
+            place=loaded.place(("calibration", "recipe")),
+            expected="expected a gateway of known weights",
+            suggestion=nearest(spec.recipe, catalogue.ids),
+        )
+    if spec.recipe not in (entry.id for entry in loaded.matrix.gateways):
+        raise InputError(
+            f"{spec.recipe} is not listed under gateways",
+            place=loaded.place(("calibration", "recipe")),
+            expected=f"expected {spec.recipe} among them, for its lanes are started from what is installed",
+        )
+    known = recipe.settings[SETTING].values
+    for path, value in _named(spec):
+        if value not in known:
+            raise InputError(
+                f"{value!r} is no {SETTING} of {spec.recipe}",
+                place=loaded.place(("calibration", *path)),
+                expected=f"expected {listed(known)}",
+                suggestion=nearest(value, known),
+            )
+    if TARE not in known or TARE in spec.weights:
+        problem = f"{TARE} is the tare: the recipe has it, and it is no weight of its own"
+        raise InputError(problem, place=loaded.place(("calibration", "weights")), expected="expected other weights")
+
+
+def _named(spec: Calibration) -> Iterator[tuple[KeyPath, str]]:
+    for key in ("weights", "two_valued", "faults"):
+        yield from (((key, number), value) for number, value in enumerate(getattr(spec, key)))
+    if spec.burn is not None:
+        yield ("burn", "weight"), spec.burn.weight

@@ -1,0 +1,134 @@
+"""`certificate.json`: how well this host, with these tools, recovered known weights. Made by a calibration campaign.
+
+Read by pages, which show the newest valid one. For a reader's arithmetic, in every row of `weights`:
+`added_error_ms = added_ms − tare_ms − known_ms`, all of one block (the median one by that error).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from weighbridge.record.base import Count, Document, Milliseconds, Versioned
+from weighbridge.record.figures import Absent, FigureOrAbsent
+from weighbridge.record.host import HostFacts, ToolFacts
+
+Percentile = Literal["p50", "p95", "p99"]
+Arrangement = Literal["mixed", "cell"]
+
+
+class BlockError(Document):
+    """One percentile of one weight in one block."""
+
+    block: Count = Field(description="Block.")
+    known_ms: Milliseconds = Field(description="Quantile of recorded sleeps joined to the tare, minus the tare's.")
+    tare_ms: Milliseconds = Field(description="The same quantile of the weight-0 gateway of this block.")
+    added_ms: Milliseconds = Field(description="Measured added time.")
+    added_error_ms: Milliseconds = Field(description="added_ms − tare_ms − known_ms.")
+    shift_error_ms: Milliseconds = Field(description="Quantile at the client minus weight 0's, minus known_ms.")
+
+
+class WeightResult(BlockError):
+    """One percentile of one weight: the median block by added error, and the worst one beside it."""
+
+    weight: str = Field(description="Name of the weight, such as `3ms`.")
+    mode: Literal["plain", "stream"] = Field(description="Plain: to the end; stream: to the first content.")
+    arrangement: Arrangement = Field(description="mixed: lanes drawn request by request; cell: a cell of its own.")
+    surroundings: Literal["quiet", "busy", "jitter"] = Field(
+        description="A quiet machine, beside a planted busy neighbour, or with 1 ms jitter of the provider."
+    )
+    figure: Percentile = Field(description="Percentile.")
+    worst_added_error_ms: Milliseconds = Field(description="Added error of the worst block, with its sign.")
+    limit_ms: Milliseconds = Field(description="Largest |added error| of the median block that passes.")
+    sample_count: Count = Field(description="Requests in the smallest block.")
+    tare_count: Count = Field(description="Tare samples in the smallest block.")
+    blocks: tuple[BlockError, ...] = Field(description="Every block.")
+    passed: bool = Field(description="Whether the median block's error is within the limit.")
+
+
+class JitterResult(Document):
+    """Added time against shift while the provider's own time jitters: mean |error| over blocks and weights."""
+
+    mode: Literal["plain", "stream"] = Field(description="Mode.")
+    figure: Percentile = Field(description="Percentile.")
+    weights: tuple[str, ...] = Field(description="Weights behind it; for p50 the two-valued one alone.")
+    added_mean_error_ms: Milliseconds = Field(description="Mean |error| of the added time.")
+    shift_mean_error_ms: Milliseconds = Field(description="Mean |error| of the shift.")
+    ratio: float | None = Field(description="Shift's ÷ added's; null where the added time had none.")
+    passed: bool = Field(description="Whether the shift's is at least ten times the added time's.")
+
+
+class Resolution(Document):
+    """What an A/A pair shows: two lanes of the same weight-0 gateway, block by block."""
+
+    mode: Literal["plain", "stream"] = Field(description="Mode.")
+    arrangement: Arrangement = Field(description="mixed or cell.")
+    figure: Percentile = Field(description="Percentile.")
+    half_width_ms: Milliseconds = Field(description="95 % half width of one block's difference (t over the blocks).")
+    median_difference_ms: Milliseconds = Field(description="Median difference over the blocks.")
+    worst_difference_ms: Milliseconds = Field(description="Difference of the worst block, with its sign.")
+    block_count: Count = Field(description="Blocks.")
+    limit_ms: Milliseconds = Field(description="Largest |median difference| that passes.")
+    passed: bool = Field(description="Whether the pair shows no difference beyond the limit.")
+
+
+class FaultResult(Document):
+    """One planted fault: whether a check caught it, and which."""
+
+    fault: str = Field(description="Name of the fault, such as `buffer`.")
+    caught: bool = Field(description="Whether a check caught it.")
+    by: str | None = Field(description="The check and what it said; null when none did.")
+
+
+class DriverFloor(Document):
+    """The direct lane by one driver in this campaign, above the provider's own time."""
+
+    driver: Literal["oha", "wrk", "probe"] = Field(description="Driver.")
+    p50_ms: Milliseconds | None = Field(description="Median service time above the provider's.")
+    p99_ms: Milliseconds | None = Field(description="99th percentile of it.")
+
+
+class StampingResult(Document):
+    """A stamped lane against an unstamped one: what the stamps themselves cost."""
+
+    shift_p50_ms: Milliseconds | None = Field(description="Median at the client, stamped minus unstamped.")
+    cpu_ms_per_request: Milliseconds | None = Field(description="CPU of the provider, stamped minus unstamped.")
+
+
+class CpuResult(Document):
+    """A known CPU burn and what was read of it."""
+
+    known_ms: Milliseconds = Field(description="CPU that the gateway recorded to have burnt for each request.")
+    measured_ms: Milliseconds = Field(description="CPU per request above the weight-0 gateway's.")
+    rate_rps: float = Field(description="Rate at which both were read.")
+    request_count: Count = Field(description="Requests in each.")
+    limit_ratio: float = Field(description="Largest |relative error| that passes.")
+    passed: bool = Field(description="Whether it is within the limit.")
+
+
+class Certificate(Versioned):
+    """The outcome of one calibration campaign."""
+
+    schema_: Literal["weighbridge.certificate/1"] = Field(
+        default="weighbridge.certificate/1", alias="schema", description="Kind and version of this document."
+    )
+    campaign: str = Field(description="Campaign that made it.")
+    made_at: str = Field(description="When, UTC, ISO 8601; it holds for seven days from then.")
+    method_version: Count = Field(description="Version of the method.")
+    weighbridge_version: str = Field(description="Version of Weighbridge.")
+    host: HostFacts = Field(description="The machine.")
+    tools: tuple[ToolFacts, ...] = Field(description="Programs that took part.")
+    passed: bool = Field(description="Whether every row that is judged passed and every fault was caught.")
+    provisional: bool = Field(description="Whether it was made in a hurry: fewer blocks or requests than it takes.")
+    problems: tuple[str, ...] = Field(default=(), description="One sentence for each thing that failed.")
+    weights: tuple[WeightResult, ...] = Field(description="Known weights and what was found.")
+    jitter: tuple[JitterResult, ...] = Field(default=(), description="Added time against shift under jitter.")
+    resolution: tuple[Resolution, ...] = Field(default=(), description="What an A/A pair shows on this host.")
+    faults: tuple[FaultResult, ...] = Field(description="Planted faults.")
+    floors: tuple[DriverFloor, ...] = Field(description="The direct lane by each driver.")
+    stamping: StampingResult | None = Field(default=None, description="What stamps cost.")
+    cpu: CpuResult | None = Field(default=None, description="The known CPU burn.")
+    mock_ceiling_rps: Annotated[FigureOrAbsent, Field(union_mode="smart")] = Field(
+        default=Absent(absent="not_measured"), description="Requests per second that the mock provider can answer."
+    )

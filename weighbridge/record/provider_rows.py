@@ -1,0 +1,50 @@
+"""The mock provider's own record of each request (`provider.csv`), as columns. Read by the judge; knows no rule."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+
+import numpy as np
+
+from weighbridge.errors import StoreError
+from weighbridge.record.inband import UNKNOWN, Ints
+
+_TO_HEX = str.maketrans("abcdefghijklmnop", "0123456789abcdef")
+_SIGN = 1 << 63
+
+
+@dataclass(frozen=True)
+class ProviderRows:
+    """One row a request as the provider saw it; `reference` as a signed 64-bit number, `UNKNOWN` without one."""
+
+    reference: Ints
+    recv_ns: Ints
+    send_ns: Ints
+
+    def __len__(self) -> int:
+        """Number of requests."""
+        return len(self.recv_ns)
+
+
+def read_provider_rows(data: bytes, *, origin: str) -> ProviderRows:
+    """Rows of the provider's CSV; StoreError names `origin` where it is damaged."""
+    rows = csv.DictReader(io.StringIO(data.decode("utf-8", errors="replace")))
+    try:
+        kept = [(_number(row["reference"]), _time(row["recv_ns"]), _time(row["send_ns"])) for row in rows]
+    except (KeyError, ValueError, AttributeError) as error:
+        raise StoreError(f"{origin}: not the provider's record of requests ({error})") from error
+    columns = np.array(kept, dtype=np.int64).reshape(-1, 3)
+    return ProviderRows(columns[:, 0], columns[:, 1], columns[:, 2])
+
+
+def _number(letters: str) -> int:
+    if not letters:
+        return UNKNOWN
+    number = int(letters.translate(_TO_HEX), 16)
+    return number - 2 * _SIGN if number >= _SIGN else number
+
+
+def _time(text: str) -> int:
+    return int(text) if text else UNKNOWN

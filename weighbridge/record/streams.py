@@ -1,0 +1,66 @@
+"""What the probe found in answers: counts of stamps, of bunched events and of whole answers. Plain documents.
+
+Kept in `RunFigures` and merged by adding in `CellSummary`. The rules that fill them stand in the judge room.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from weighbridge.record.base import Count, Document, Milliseconds
+from weighbridge.record.figures import Absent
+
+Buffering = Literal["passed through", "coalesced", "windowed", "held until complete"]
+FidelityLevel = Literal["events", "text", "differs"]
+
+
+class StampCounts(Document):
+    """What became of the provider's stamp in every good answer; the counts before `retry_count` add up to them."""
+
+    whole_count: Count = Field(description="Stamps that came through and belong to their request.")
+    absent_count: Count = Field(description="Answers without a stamp.")
+    damaged_count: Count = Field(description="Answers with the marker word but no whole stamp.")
+    stale_count: Count = Field(description="Stamps older than their request: a cache answered.")
+    repeated_count: Count = Field(description="Stamps that an earlier request had already: one answer given twice.")
+    unknown_count: Count = Field(description="Whole stamps that the provider has no record of.")
+    retry_count: Count | None = Field(
+        default=None, description="Provider calls beyond the first of a reference; null without its records."
+    )
+
+
+class Bunching(Document):
+    """How events that were sent apart were read together; the counts behind a buffering verdict."""
+
+    pair_count: Count = Field(description="Neighbouring events of one stream that were sent 1 ms apart or more.")
+    coalesced_count: Count = Field(description="Of those: pairs that came in one read.")
+    bunched_count: Count = Field(description="Of those: pairs read within 0.2 ms of each other, one read included.")
+    stream_count: Count = Field(description="Streams with two stamped events or more.")
+    held_stream_count: Count = Field(description="Of those: streams that began when the provider had ended.")
+    hold_gaps: float | None = Field(
+        default=None, description="Median over the bunches: time between first and last sent, in provider gaps."
+    )
+    period_ms: Milliseconds | None = Field(default=None, description="Median time from bunch to bunch, ms.")
+
+
+class Fidelity(Document):
+    """How many answers came through unchanged, as far as their marks show it."""
+
+    level: FidelityLevel = Field(
+        description="Lowest level of any answer: same events, same text in other events, or different."
+    )
+    answer_count: Count = Field(description="Good answers that were checked.")
+    events_equal_count: Count = Field(description="Answers with the provider's own number of content events.")
+    json_whole_count: Count = Field(description="Answers whose JSON could be read throughout.")
+    text_whole_count: Count = Field(description="Answers with every mark of their text whole.")
+    sequence_whole_count: Count = Field(description="Answers with every chunk once and in order.")
+    missing_chunk_count: Count = Field(description="Chunks that never came.")
+    repeated_chunk_count: Count = Field(description="Chunks that came more than once.")
+    reordered_chunk_count: Count = Field(description="Chunks that came before one that was sent earlier.")
+    damaged_chunk_count: Count = Field(description="Content events without a whole mark.")
+
+
+StampCountsOrAbsent = Annotated[StampCounts | Absent, Field(union_mode="smart")]
+BunchingOrAbsent = Annotated[Bunching | Absent, Field(union_mode="smart")]
+FidelityOrAbsent = Annotated[Fidelity | Absent, Field(union_mode="smart")]
