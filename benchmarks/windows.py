@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks.place import Place, Standing
 from weighbridge.command import Command
 from weighbridge.errors import LaneFailed
-from weighbridge.judge.answers import good_answers, trimmed
+from weighbridge.judge.answers import good_answers, untrimmed
 from weighbridge.judge.figures import send_rate_error
 from weighbridge.load.driver import LoadPlan
 from weighbridge.load.drivers import DRIVERS
@@ -113,7 +113,7 @@ def _client(place: Place, provider: Standing, load: LoadSpec, out: Path) -> Samp
 
 
 def _seen(samples: SampleTable, load: LoadSpec) -> Seen:
-    rows = trimmed(samples, load.connections)
+    rows = samples.where(untrimmed(samples, load.connections))
     service = np.sort(rows.end_s - rows.sent_s - ANSWER.delay_s) * 1e6
     response = np.sort(rows.end_s - rows.intended_s - ANSWER.delay_s) * 1e6
     lag = np.sort(rows.sent_s - rows.intended_s) * 1e6

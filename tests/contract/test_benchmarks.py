@@ -13,11 +13,11 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 OPTIONAL = {"aiohttp", "uvicorn"}
 
 
-def _bench(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def _bench(tmp_path: Path, *arguments: str, path: str = os.environ["PATH"]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-W", "error", "-m", "benchmarks.run", *arguments],
         cwd=tmp_path,
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(CHECKOUT), "TMPDIR": str(tmp_path)},
+        env={"PATH": path, "PYTHONPATH": str(CHECKOUT), "TMPDIR": str(tmp_path)},
         capture_output=True,
         text=True,
         timeout=120,
@@ -44,15 +44,7 @@ def test_the_quick_speed_bench_writes_figures_and_judges_nothing(tmp_path: Path)
 
 def test_a_bench_that_cannot_be_run_says_why_and_ends_with_1(tmp_path: Path) -> None:
     """Without wrk on PATH the mock's bench is one sentence and exit 1, not a traceback."""
-    ended = subprocess.run(
-        [sys.executable, "-m", "benchmarks.run", "--quick", "--only", "mock", "--out", str(tmp_path / "bench.json")],
-        cwd=tmp_path,
-        env={"PATH": str(tmp_path), "PYTHONPATH": str(CHECKOUT), "TMPDIR": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    ended = _bench(tmp_path, "--quick", "--only", "mock", "--out", str(tmp_path / "bench.json"), path=str(tmp_path))
 
     assert ended.returncode == 1
     assert "wrk is not on PATH" in ended.stdout

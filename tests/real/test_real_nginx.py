@@ -144,7 +144,7 @@ def test_it_leaves_nothing_behind(tool, tmp_path: Path) -> None:
 
 
 def test_its_version_is_told(tool, tmp_path: Path) -> None:
-    """nginx prints it on standard error."""
+    """Nginx prints it on standard error."""
     tool("nginx")
     facts = find_gateway(recipe(), tmp_path, dict(os.environ)).facts
     assert (facts.name, facts.source) == ("nginx", "path")

@@ -130,6 +130,15 @@ def test_clients_run_a_closed_loop(tool, drive: Windows, provider: Provider) -> 
     assert report.response_ms.p50 == pytest.approx(np.median(table.end_s - table.sent_s) * 1e3, rel=0.2)
 
 
+def test_many_connections_do_not_keep_each_other_from_starting(tool, drive: Windows, provider: Provider) -> None:
+    """Hundreds of threads wait for the common start without a core, and the schedule begins after the last one."""
+    driven = drive.drive(WRK, drive.plan(tool("wrk"), provider.port, rate(300, 20, 300)))
+    assert (driven.ended.cut, driven.reading.report.answered_count) == (False, 320)
+    table = driven.samples
+    assert np.median(table.released_s - table.intended_s) < 0.25 / 300
+    assert driven.ended.cpu_s < driven.ended.wall_s
+
+
 @pytest.mark.parametrize("before_close", [b"", HALF], ids=["nothing", "half an answer"])
 def test_a_closing_server_is_not_flooded(tool, drive: Windows, before_close: bytes) -> None:
     """Every slot is sent once and fails; wrk by itself would have sent the same ones again without end."""
@@ -205,7 +214,7 @@ def test_an_answer_after_the_timeout_has_failed(tool, drive: Windows) -> None:
 
 @pytest.mark.parametrize("fault", ["missing", "does not compile", "fails at its end", "no plan"])
 def test_without_its_script_nothing_is_sent(tool, drive: Windows, provider: Provider, fault: str) -> None:
-    """wrk goes on without a script that it cannot load; then it has no address to flood, and there is no report."""
+    """Wrk goes on without a script that it cannot load; then it has no address to flood, and there is no report."""
     plan = drive.plan(tool("wrk"), provider.port, rate(50, 40, 4))
     command = WRK.command(plan)
     script, files = script_of(command), dict(command.files)
@@ -240,7 +249,7 @@ def test_a_thread_without_the_script_sends_nothing(tool, drive: Windows, provide
 
 
 def test_a_lane_that_does_not_listen_is_said_at_once(tool, drive: Windows) -> None:
-    """wrk would try to connect without end; it ends, and its words are in the sentence."""
+    """Wrk would try to connect without end; it ends, and its words are in the sentence."""
     (port,) = choose(1, None)
     driven = drive.drive(WRK, drive.plan(tool("wrk"), port, rate(50, 40, 4)))
     assert not driven.ended.cut

@@ -158,6 +158,16 @@ def test_stalls_are_pairwise() -> None:
     assert "stalls" in judged(inband_window(*tables(replace(late, read_ns=read_ns)))).flags
 
 
+def test_a_late_provider_makes_no_stall_of_a_wait() -> None:
+    """A chunk that the provider sent 4.9 ms late and the next one at once: 20 ms between reads is no stall there."""
+    late = streams(40)
+    sent, read_ns = late.send_ns.copy(), late.read_ns.copy()
+    sent[:, 7] = sent[:, 8] - 100 * US
+    read_ns[:, 8:] += 20 * MS
+
+    assert figures_of(replace(late, send_ns=sent, read_ns=read_ns)).stall_count == Figure(value=0.0)
+
+
 def test_a_stream_that_hangs_is_a_stall() -> None:
     """A stream that began and then never went on counts as stalled, although no later event shows it."""
     requests, found = tables(streams(40))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
-import os
 import signal
 import sys
 import threading
@@ -14,17 +14,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 import uvloop
 
 from tests.unit.gateway_lane import Lane, ask, open_lane, wait_for
 from tests.unit.probe_lane import SECRET, Client, bodies, plan, planted, run, stamped, start_program
-from weighbridge.load.probe.capture import Exchange
+from weighbridge.load.probe.arrivals import offsets_ns
+from weighbridge.load.probe.capture import Capture
 from weighbridge.load.probe.engine import drive
 from weighbridge.load.probe.heartbeat import Heartbeat
 from weighbridge.load.probe.output import report, write
 from weighbridge.load.probe.pacing import Alarm
 from weighbridge.load.probe.plan import ProbeLane
+from weighbridge.load.probe.tables import make_tables
 from weighbridge.load.read import read_report
 from weighbridge.record.inband import RequestTable
 
@@ -55,7 +58,7 @@ def added_ns(table: RequestTable) -> np.ndarray:
     return (table.end_ns - table.sent_ns) - (table.send_ns - table.recv_ns)
 
 
-@pytest.mark.parametrize(("rate_rps", "count"), [(50.0, 60), (300.0, 400), (1_000.0, 1_200)])
+@pytest.mark.parametrize(("rate_rps", "count"), [(50.0, 40), (300.0, 240), (1_000.0, 800)])
 def test_requests_leave_on_schedule(
     tmp_path: Path, lane: Lane, capsys: pytest.CaptureFixture[str], rate_rps: float, count: int
 ) -> None:
@@ -73,6 +76,7 @@ def test_requests_leave_on_schedule(
     assert told["pacing"] == ("timerfd" if sys.platform == "linux" else "call_later")
     assert driven.outcomes == ["ok"] * count
     assert np.all(table.sent_ns >= table.intended_ns)
+    assert np.array_equal(np.diff(table.intended_ns), np.diff(offsets_ns("dithered", rate_rps, count, made.seed)))
     # On a busy machine single wake-ups are late; the half of them is not, and no lateness adds up.
     assert lag_s["p50"] < 0.5 / rate_rps
     assert abs(told["rate_error_ratio"]) < 0.02
@@ -84,7 +88,7 @@ def test_a_stall_is_charged_to_those_who_waited(tmp_path: Path) -> None:
     With as many connections as it likes the stall shows in service time; with few of them it shows in response
     time, while service time of those that queued for a connection hides it.
     """
-    stall_s, rate_rps, count = 1.0, 100.0, 180
+    stall_s, rate_rps, count = 1.0, 100.0, 140
     awake = threading.Event()
     awake.set()
 
@@ -165,7 +169,7 @@ def test_mixed_lanes_share_one_window(tmp_path: Path) -> None:
 
 
 def test_added_time_of_the_floor_is_small_and_never_negative(tmp_path: Path, lane: Lane) -> None:
-    """Direct to the provider nothing is added but the wire: a share of the answer's own time, both legs above zero."""
+    """Direct to the provider nothing is added but the wire: a small share of the answer, both legs above zero."""
     driven = run(plan(tmp_path, provider_url(lane), rate_rps=100.0, count=100))
     table = driven.tables.requests
     added = added_ns(table)
@@ -183,15 +187,17 @@ def test_a_known_weight_is_recovered(tmp_path: Path, lane: Lane, capsys: pytest.
     ):
         headers = (("authorization", f"Bearer {SECRET}"), ("content-type", "application/json"))
         lanes = tuple(ProbeLane(f"http://127.0.0.1:{one.ports[0]}{CHAT}", headers) for one in (heavy, light))
-        driven = run(plan(tmp_path, lanes[0].url, lanes=lanes, rate_rps=100.0, count=200))
+        driven = run(plan(tmp_path, lanes[0].url, lanes=lanes, rate_rps=100.0, count=120))
         rows = ask(heavy.ports[0], path="/faults").document["rows"]
     table = driven.tables.requests
-    assert driven.outcomes == ["ok"] * 200
+    assert driven.outcomes == ["ok"] * 120
     slept = {number_of(letters): end_ns - start_ns for letters, start_ns, end_ns in rows}
     mine = table.where(table.lane == 0)
     weight = np.array([slept[number % 2**64] for number in mine.reference.tolist()])
-    tare = float(np.median(added_ns(table.where(table.lane == 1))))
-    recovered = float(np.median(added_ns(mine) - weight))
+    # The quieter quarter: on a machine whose cores are taken every further hop may wait for a time slice.
+    tare = float(np.quantile(added_ns(table.where(table.lane == 1)), 0.25))
+    recovered = float(np.quantile(added_ns(mine) - weight, 0.25))
+    # `recovered` is what is left above the recorded sleep; it should be the tare and nothing more.
     share = (recovered - tare) / float(np.median(weight))
     with capsys.disabled():
         print(f"\nerror of the recovered weight, tare off: {share:+.2%} of what was slept")  # noqa: T201
@@ -221,7 +227,7 @@ def test_every_chunk_of_a_stream_is_seen_with_its_stamp(tmp_path: Path, lane: La
 
 
 def test_a_retry_shows_at_the_provider(tmp_path: Path, lane: Lane) -> None:
-    """A gateway that asks twice: one whole stamp at the client, the same reference twice in the provider's records."""
+    """A gateway that asks twice: one whole stamp at the client, one reference twice in the provider's records."""
 
     def script(client: Client) -> None:
         for _ in range(2 if client.number == 1 else 1):
@@ -250,6 +256,7 @@ def test_an_interrupt_leaves_what_there_is(tmp_path: Path, lane: Lane) -> None:
     told = reading.report
     assert (probe.returncode, said) == (0, "")
     assert told.verdict == "partial"
+    assert json.loads((tmp_path / "report.json").read_text())["partial"] is True
     assert told.scheduled_count == 3_000
     assert told.answered_count + told.failed_count + told.censored_count == 3_000
     assert 0 < told.answered_count < told.sent_count < 300
@@ -302,7 +309,7 @@ def test_the_heartbeat_finds_a_loop_that_stood_still() -> None:
         heartbeat.start()
         await asyncio.sleep(0.05)
         begin = time.monotonic_ns()
-        time.sleep(0.03)  # noqa: ASYNC251 - the fault that is to be found
+        time.sleep(0.03)  # the fault that is to be found
         end = time.monotonic_ns()
         await asyncio.sleep(0.05)
         heartbeat.close()
@@ -321,7 +328,7 @@ def test_requests_beside_a_late_loop_are_flagged(tmp_path: Path) -> None:
         time.sleep(0.005)
         client.answer(stamped())
 
-    async def disturbed() -> object:
+    async def disturbed() -> Capture:
         asyncio.get_running_loop().call_later(0.5, time.sleep, 0.1)
         return await drive(made, bodies(made))
 
@@ -330,8 +337,6 @@ def test_requests_beside_a_late_loop_are_flagged(tmp_path: Path) -> None:
         capture = uvloop.run(disturbed())
     longest = max(capture.lag_spans, key=lambda span: span[1] - span[0])
     capture.lag_spans = [longest]
-    from weighbridge.load.probe.tables import make_tables
-
     table = make_tables(capture, is_stream=False).requests
     due = (table.intended_ns >= longest[0]) & (table.intended_ns <= longest[1])
     assert longest[1] - longest[0] > 50_000_000
@@ -366,16 +371,14 @@ def test_an_alarm_fires_for_its_last_time_only(timerfd: bool) -> None:
 
 def test_the_window_is_left_as_it_was_found(tmp_path: Path) -> None:
     """After a window collections are on again and no file stays open."""
-    import gc
 
     def script(client: Client) -> None:
         client.answer(stamped())
 
     with planted(script) as server:
         run(plan(tmp_path, server.url, count=3))
-        before = len(os.listdir("/proc/self/fd")) if sys.platform == "linux" else 0
+        before = psutil.Process().num_fds()
         run(plan(tmp_path, server.url, count=3))
-        after = len(os.listdir("/proc/self/fd")) if sys.platform == "linux" else 0
+        after = psutil.Process().num_fds()
     assert gc.isenabled()
     assert after <= before + 1
-    assert Exchange(b"", 0).reads == []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from weighbridge.campaign.diary import utc_now
@@ -33,12 +33,16 @@ _MORE_CONNECTIONS = 2
 
 @dataclass(frozen=True)
 class Attempt:
-    """Which attempt it is: the cell, the block, its number over the campaign, and why the machine was not idle."""
+    """Which attempt it is: the cell, the block, its number over the campaign, and why the machine was not idle.
+
+    `judge` says by which rules it counts.
+    """
 
     cell: Cell
     block: int
     number: int
     gate_text: str | None = None
+    judge: Callable[[RunInputs], Judgement] = judge_run
 
     @property
     def seed_text(self) -> str:
@@ -54,10 +58,10 @@ def make_attempt(stage: Stage, lane: Lane, attempt: Attempt, evidence: tuple[Evi
     except LaneFailed as error:
         return fail_attempt(stage, attempt, error, evidence, lane.kept_files())
     inputs = _inputs(stage, attempt, window, evidence)
-    judgement = judge_run(inputs)
+    judgement = attempt.judge(inputs)
     if "connections_unchecked" in judgement.flags:
         inputs = replace(inputs, doubled_achieved_rps=_with_more_connections(stage, lane, attempt))
-        judgement = judge_run(inputs)
+        judgement = attempt.judge(inputs)
     record = _record(stage, attempt, judgement, evidence).model_copy(update=_measured(window, inputs.figures))
     _commit(stage, record, window)
     return record

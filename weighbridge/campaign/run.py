@@ -9,11 +9,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from weighbridge.campaign.calibration.calibrate import calibrate
+from weighbridge.campaign.calibration.witness import witness_of
 from weighbridge.campaign.diary import Diary, utc_now
 from weighbridge.campaign.listener import Listener
 from weighbridge.campaign.opening import open_record
 from weighbridge.campaign.request import CampaignRequest, Outcome
-from weighbridge.campaign.stage import Stage
+from weighbridge.campaign.scale import certificate_for
+from weighbridge.campaign.stage import Stage, no_witness
 from weighbridge.campaign.walk import walk
 from weighbridge.errors import InputError, Interrupted, WeighbridgeError
 from weighbridge.judge.exitcode import exit_code
@@ -130,22 +133,24 @@ class _Campaign:
             )
             self._listener.phase("starting the mock provider and the mock control plane")
             mocks = start_mocks(self._supervisor, ports, keys, scratch, cpus.mocks if cpus else None)
-            walk(
-                Stage(
-                    request=self._request,
-                    store=self._store,
-                    supervisor=self._supervisor,
-                    mocks=mocks,
-                    meter=Meter(),
-                    ports=ports,
-                    keys=keys,
-                    scratch=scratch,
-                    diary=self._diary,
-                    listener=self._listener,
-                    cpus=cpus,
-                ),
-                order,
+            spec = self._request.loaded.matrix.calibration
+            stage = Stage(
+                request=self._request,
+                store=self._store,
+                supervisor=self._supervisor,
+                mocks=mocks,
+                meter=Meter(),
+                ports=ports,
+                keys=keys,
+                scratch=scratch,
+                diary=self._diary,
+                listener=self._listener,
+                cpus=cpus,
+                witness=no_witness if spec is None else witness_of(spec.recipe),
             )
+            walk(stage, order)
+            if spec is not None:
+                calibrate(stage, spec)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
 
@@ -155,7 +160,8 @@ class _Campaign:
         runs = self._store.runs()
         record = self._store.record()
         accepted = sum(run.accepted for run in runs)
-        summary = summarise(record, runs, None)
+        scale = certificate_for(self._request.results, self._store)
+        summary = summarise(record, runs, None).model_copy(update={"certificate": scale})
         code = exit_code(summary) if code is None else code
         finished = Finished.model_validate(
             {
@@ -165,6 +171,7 @@ class _Campaign:
                 "accepted_count": accepted,
                 "rejected_count": len(runs) - accepted,
                 "text": text or f"{accepted} runs accepted, {len(runs) - accepted} rejected",
+                "certificate": scale,
             }
         )
         summary = summarise(record, runs, finished)

@@ -65,7 +65,7 @@ def run_window(stage: Stage, lane: Lane, cell: Cell, seed_text: str) -> Window:
     folder = stage.scratch / "window"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    plan = _plan(stage, lane, cell, folder)
+    plan = _plan(stage, lane, cell, folder, seed_text)
     facts = _bodies(plan.bodies, cell, cell.load.window_count, seed_text)
     _warm(stage, plan, cell, seed_text)
     stage.mocks.reset(cell.answer)
@@ -100,11 +100,15 @@ def run_window(stage: Stage, lane: Lane, cell: Cell, seed_text: str) -> Window:
 
 def _bodies(path: Path, cell: Cell, request_count: int, seed_text: str) -> BodyFacts:
     """Prompts that no other window has: the seed is made of the matrix's and of the attempt's own name."""
-    seed = int.from_bytes(hashlib.sha256(seed_text.encode()).digest()[:8])
-    return write_bodies(path, BodyPlan(cell.payload, cell.mode, MODEL, request_count, seed))
+    return write_bodies(path, BodyPlan(cell.payload, cell.mode, MODEL, request_count, _seed(seed_text)))
 
 
-def _plan(stage: Stage, lane: Lane, cell: Cell, folder: Path) -> LoadPlan:
+def _seed(seed_text: str) -> int:
+    """A seed of its own for each name."""
+    return int.from_bytes(hashlib.sha256(seed_text.encode()).digest()[:8])
+
+
+def _plan(stage: Stage, lane: Lane, cell: Cell, folder: Path, seed_text: str) -> LoadPlan:
     out = folder / "out"
     out.mkdir()
     return LoadPlan(
@@ -117,7 +121,7 @@ def _plan(stage: Stage, lane: Lane, cell: Cell, folder: Path) -> LoadPlan:
         bodies=folder / "bodies.jsonl",
         out_dir=out,
         expected_s=cell.load.expected_s(cell.answer, cell.mode),
-        seed=stage.request.loaded.matrix.seed,
+        seed=_seed(seed_text),
     )
 
 

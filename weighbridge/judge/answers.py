@@ -42,13 +42,18 @@ def whole_answers(samples: SampleTable, share: float = WHOLE_SHARE) -> Mask:
     return good & (enough | (sizes < 0))
 
 
-def trimmed(samples: SampleTable, connections: int) -> SampleTable:
-    """The table without the first `connections` sent requests; rows that were never sent stay."""
+def untrimmed(samples: SampleTable, connections: int) -> Mask:
+    """Rows but the first `connections` sent requests; those that were never sent stay."""
     begun = np.flatnonzero(np.isfinite(samples.sent_s))
     order = begun[np.argsort(samples.sent_s[begun], kind="stable")]
     keep = np.ones(len(samples), dtype=np.bool_)
     keep[order[:connections]] = False
-    return samples.where(keep)
+    return keep
+
+
+def trimmed(samples: SampleTable, connections: int) -> SampleTable:
+    """The table of the rows that `untrimmed` picks."""
+    return samples.where(untrimmed(samples, connections))
 
 
 def error_count(report: LoadReport) -> int:

@@ -45,7 +45,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class Findings:
-    """Everything that a calibration campaign found."""
+    """Everything that a calibration campaign found; `gaps` are sentences on what was asked for and not measured."""
 
     weights: Sequence[WeightResult]
     faults: Sequence[FaultResult]
@@ -55,6 +55,7 @@ class Findings:
     stamping: StampingResult | None = None
     cpu: CpuResult | None = None
     mock_ceiling_rps: FigureOrAbsent = NOT_MEASURED
+    gaps: Sequence[str] = ()
 
 
 def certify(origin: Origin, findings: Findings, *, is_quick: bool) -> Certificate:
@@ -123,6 +124,7 @@ def _problems(findings: Findings) -> Iterator[str]:
         yield "no known weight was measured"
     if not findings.faults:
         yield "no fault was planted"
+    yield from findings.gaps
     for one in findings.weights:
         if not one.passed:
             yield (

@@ -15,7 +15,7 @@ from weighbridge.record.inband import UNKNOWN, EventTable, Ints
 
 # METHOD 4: a stall is a gap above so many times the provider's own gap of the same pair.
 STALL_FACTOR = 10
-# The provider's gap counts as this at least, so that chunks sent at once make no stall of every wait.
+# So that chunks sent at once make no stall of every wait.
 STALL_GAP_NS = 1_000_000
 
 
@@ -67,11 +67,18 @@ def distortion_ns(events: EventTable) -> Ints:
 
 
 def stall_count(events: EventTable) -> int:
-    """Pairs read more than ten times as far apart as they were sent (a provider's gap under 1 ms counts as 1 ms)."""
+    """Pairs read more than ten times as far apart as they were sent.
+
+    The provider's gap counts as its median gap of the window, and as 1 ms, at least: a chunk that the provider sent
+    late, and the next one right behind it, would make a stall of an ordinary wait.
+    """
     pairs = neighbours(events, stamped=True)
+    if not len(pairs.later):
+        return 0
     read = events.read_ns[pairs.later] - events.read_ns[pairs.earlier]
     sent = events.send_ns[pairs.later] - events.send_ns[pairs.earlier]
-    return int(np.count_nonzero(read > STALL_FACTOR * np.maximum(sent, STALL_GAP_NS)))
+    usual_ns = max(STALL_GAP_NS, int(np.median(sent)))
+    return int(np.count_nonzero(read > STALL_FACTOR * np.maximum(sent, usual_ns)))
 
 
 def last_send_ns(events: EventTable, request_count: int, chunk_count: int) -> Ints:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from weighbridge.record.certificate import Certificate
 from weighbridge.record.summary import Summary
 
 PUBLISHABLE = frozenset({"valid", "saturated", "not_supported", "unavailable"})
 
 
 def exit_code(summary: Summary) -> int:
-    """0 when every selected cell has an outcome to publish, 3 when some cell has none."""
+    """0 when every selected cell has an outcome to publish, 3 when some cell has none or its own certificate fails."""
+    found = summary.certificate
+    if isinstance(found, Certificate) and found.campaign == summary.campaign and not found.passed:
+        return 3
     return 0 if all(cell.verdict in PUBLISHABLE for cell in summary.cells) else 3

@@ -11,7 +11,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from weighbridge.judge.answers import answered, error_count, good_answers, success_count, trimmed, whole_answers
+from weighbridge.judge.answers import (
+    Mask,
+    answered,
+    error_count,
+    good_answers,
+    success_count,
+    untrimmed,
+    whole_answers,
+)
 from weighbridge.judge.fidelity import unwhole_count
 from weighbridge.judge.inband import inband_figures
 from weighbridge.judge.inflight import in_flight_max
@@ -21,12 +29,13 @@ from weighbridge.quantiles import beyond
 from weighbridge.record.figures import Absent, Timing, TimingOrAbsent
 from weighbridge.record.load_report import PercentilesOrAbsent
 from weighbridge.record.run import RunFigures
-from weighbridge.record.samples import SampleTable
+from weighbridge.record.samples import SampleTable, Times
 
 NO_SAMPLES = "no samples: the driver did not keep them"
 ALL_LEFT_OUT = "no request is left besides those that opened a connection"
 CUT = "cut: requests without an answer have no time"
 NOT_TOLD = "the driver does not tell it"
+_NO_SCHEDULE: TimingOrAbsent = Absent(absent="no schedule")
 
 
 @dataclass(frozen=True)
@@ -114,29 +123,34 @@ def _in_flight_max(samples: SampleTable, connections: int) -> int | None:
 def _timings(window: WindowFacts) -> Mapping[str, TimingOrAbsent]:
     if window.samples is None:
         return _timings_of_report(window)
-    kept = trimmed(window.samples, window.load.connections)
-    if not len(kept):
+    # Masks instead of tables: of a million rows each copy of all columns is 64 MB.
+    samples = window.samples
+    kept = untrimmed(samples, window.load.connections)
+    if not kept.any():
         nothing = Absent(absent=ALL_LEFT_OUT)
         names = ("response_ms", "service_ms", "ttfb_ms", "dispatch_lag_ms", "release_lateness_ms")
         return dict.fromkeys(names, nothing)
-    rows = kept.where(good_answers(kept))
-    service = timing_or_absent(rows.end_s - rows.sent_s, NOT_TOLD)
-    is_rate = window.load.kind == "rate"
-    lateness = np.maximum(kept.released_s - kept.intended_s, 0.0)
-    lag = np.maximum(kept.sent_s - kept.released_s, 0.0)
+    rows = kept & good_answers(samples)
+    service = _between(samples.sent_s, samples.end_s, rows)
+    if window.load.kind != "rate":
+        response = service
+        lag = lateness = _NO_SCHEDULE
+    else:
+        response = Absent(absent=CUT) if window.cut else _between(samples.intended_s, samples.end_s, rows)
+        lag = _between(samples.released_s, samples.sent_s, kept, least_s=0.0)
+        lateness = _between(samples.intended_s, samples.released_s, kept, least_s=0.0)
     return {
-        "response_ms": _response(window, rows) if is_rate else service,
+        "response_ms": response,
         "service_ms": service,
-        "ttfb_ms": timing_or_absent(rows.first_byte_s - rows.sent_s, NOT_TOLD),
-        "dispatch_lag_ms": timing_or_absent(lag, NOT_TOLD) if is_rate else Absent(absent="no schedule"),
-        "release_lateness_ms": timing_or_absent(lateness, NOT_TOLD) if is_rate else Absent(absent="no schedule"),
+        "ttfb_ms": _between(samples.sent_s, samples.first_byte_s, rows),
+        "dispatch_lag_ms": lag,
+        "release_lateness_ms": lateness,
     }
 
 
-def _response(window: WindowFacts, rows: SampleTable) -> TimingOrAbsent:
-    if window.cut:
-        return Absent(absent=CUT)
-    return timing_or_absent(rows.end_s - rows.intended_s, NOT_TOLD)
+def _between(begin_s: Times, end_s: Times, rows: Mask, *, least_s: float | None = None) -> TimingOrAbsent:
+    times_s = end_s[rows] - begin_s[rows]
+    return timing_or_absent(times_s if least_s is None else np.maximum(times_s, least_s), NOT_TOLD)
 
 
 def _timings_of_report(window: WindowFacts) -> Mapping[str, TimingOrAbsent]:

@@ -28,7 +28,7 @@ def of_runs(runs: Sequence[RunRecord], accepted: Sequence[RunRecord], verdict: V
         "drain_s": _figure(accepted, lambda run: run.drain_s, nothing or "no_events"),
         "undelivered_at_end_count": _largest(run.undelivered_at_end_count for run in accepted),
         "rate_error_ratio": _worst(one.rate_error_ratio for one in figures),
-        "cpu_ms_per_request": _cost(accepted, _cpu_ms, "cpu_s", nothing),
+        "cpu_ms_per_request": _cost(accepted, cpu_ms_of, "cpu_s", nothing),
         "rss_peak_bytes": _cost(accepted, lambda run: run.resources.rss_peak_bytes, "rss_peak_bytes", nothing),
         "flushes_per_request": _cost(accepted, _flushes, "flush_count", nothing),
         "context_switches_per_request": _cost(accepted, _switches, "voluntary_switch_count", nothing),
@@ -66,7 +66,7 @@ def _per_request(run: RunRecord, value: float | None) -> float | None:
     return value / requests if requests else None
 
 
-def _cpu_ms(run: RunRecord) -> float | None:
+def cpu_ms_of(run: RunRecord) -> float | None:
     """CPU ms per request, less what the idle gateway would have used in the same time."""
     used = run.resources
     if used.cpu_s is None:

@@ -86,9 +86,12 @@ def cache_hits(counts: StampCounts) -> int:
 
 
 def no_inband(counts: StampCounts) -> str | None:
-    """Why there is no added time: fewer than 99 % of the good answers have a whole stamp; None when enough have."""
+    """Why there is no added time: fewer than 99 % of the good answers have a whole stamp.
+
+    None when enough have, and when there is no good answer at all: then the stamps are not what is missing.
+    """
     total = answer_count(counts)
-    if total and counts.whole_count >= INBAND_SHARE * total:
+    if not total or counts.whole_count >= INBAND_SHARE * total:
         return None
     if not counts.whole_count:
         return "no_inband"
@@ -97,11 +100,11 @@ def no_inband(counts: StampCounts) -> str | None:
 
 def _seen_before(recv_ns: Ints, send_ns: Ints, among: Mask) -> Mask:
     """Rows of `among` whose pair of times an earlier row of it has."""
-    rows = np.flatnonzero(among)
     repeated = np.zeros(len(recv_ns), dtype=bool)
-    order = rows[np.argsort(recv_ns[rows], kind="stable")]
-    if (np.diff(recv_ns[order]) != 0).all():
+    ordered = np.sort(recv_ns[among])
+    if (ordered[1:] != ordered[:-1]).all():
         return repeated
+    rows = np.flatnonzero(among)
     order = rows[np.lexsort((send_ns[rows], recv_ns[rows]))]
     same = (np.diff(recv_ns[order]) == 0) & (np.diff(send_ns[order]) == 0)
     repeated[order[1:][same]] = True

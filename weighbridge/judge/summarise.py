@@ -17,10 +17,12 @@ from weighbridge.judge.shift import by_cell
 from weighbridge.judge.slopes import slopes
 from weighbridge.matrix.cells import FLOOR
 from weighbridge.record.campaign import CampaignRecord, Finished, GatewayFacts
+from weighbridge.record.figures import Absent
 from weighbridge.record.run import RunRecord
 from weighbridge.record.summary import CellSummary, GatewaySummary, Summary
 
 MOCK_LABEL = "mock, not a product"
+NOT_ENDED = Absent(absent="the campaign has not ended")
 
 
 def summarise(campaign: CampaignRecord, runs: Sequence[RunRecord], finished: Finished | None) -> Summary:
@@ -49,6 +51,7 @@ def summarise(campaign: CampaignRecord, runs: Sequence[RunRecord], finished: Fin
         runs_rejected=len(runs) - len(accepted),
         cells=tuple(_with_floor_flags(_cells(campaign, attempts, status))),
         slopes=slopes(campaign, attempts),
+        certificate=NOT_ENDED if finished is None else finished.certificate,
     )
 
 

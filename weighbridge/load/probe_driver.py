@@ -17,11 +17,10 @@ from weighbridge.load.probe.output import REPORT, SAMPLES
 from weighbridge.load.probe.plan import ProbeLane, ProbePlan, Timeouts
 from weighbridge.load.read import read_report
 
-PLAN_NAME = "plan.json"
 # The Python files that make the probe.
 PROGRAM_FOLDER = Path(__file__).parent / "probe"
 
-# After the window everything is parsed: some 0.2 ms a request, streams more.
+# After the window everything is parsed: 0.04 ms a plain answer, 0.4 ms a stream of 16 chunks; this is patience.
 _PARSING_S = 0.001
 _CONNECT_LIMIT_S = 5.0
 
@@ -40,7 +39,7 @@ class Probe:
 
     def command(self, plan: LoadPlan) -> Command:
         """Program and plan of one window. The plan holds keys: it lies beside the folder of what is kept."""
-        place = plan.out_dir.parent / f"{plan.out_dir.name}-{PLAN_NAME}"
+        place = plan.out_dir.parent / f"plan-{plan.out_dir.name}.json"
         cut_s = cut_after_s(plan)
         return Command(
             argv=(sys.executable, "-P", "-m", "weighbridge.load.probe", "--plan", str(place)),

@@ -27,6 +27,8 @@ _CONTENT_LENGTH = "content-length"
 # Nobody listens on port 0. Where the lane is stands in the plan, which only the script reads: wrk goes on without
 # a script that is missing or broken, and would send as fast as it can.
 _NOWHERE = "http://127.0.0.1:0"
+# All threads are made before the first slot; beside a short window that is a time to be reckoned with.
+_START_S, _START_A_THREAD_S = 1.0, 0.005
 # wrk always knows an end; this much later than ours, so that it is we who cut.
 _MARGIN_S = 30.0
 
@@ -54,7 +56,7 @@ class Wrk:
                 expected=f"expected at most {MOST_CONNECTIONS:,}; lower the connections or choose another driver",
             )
         script, plan_file = _beside(plan, "schedule.lua"), _beside(plan, "plan.txt")
-        cut_s = cut_after_s(plan)
+        cut_s = cut_after_s(plan) + _START_S + _START_A_THREAD_S * connections
         return Command(
             argv=(
                 str(plan.program),

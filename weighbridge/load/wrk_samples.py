@@ -89,6 +89,6 @@ def read_wrk_samples(text: str, file: Path) -> WrkSamples:
         table = table.reshape(-1, len(names))
     except (ValueError, OverflowError) as error:
         raise InputError(f"is a damaged table of samples ({error})", place=Place(file)) from error
-    width = WRK_CSV_HEADER.count(",") + 1
+    slot, scheduled_us, sent_us, done_us, status = table.T[: WRK_CSV_HEADER.count(",") + 1]
     free_us = table[:, names.index(_FREE)] if _FREE in names else None
-    return WrkSamples(*(table[:, column] for column in range(width)), free_us=free_us)
+    return WrkSamples(slot, scheduled_us, sent_us, done_us, status, free_us)

@@ -10,11 +10,16 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from weighbridge.matrix.cells import LaneKey
+from weighbridge.matrix.cells import LaneKey, Mode
 from weighbridge.matrix.strict import Name, SettingValue, Strict, duration, number, whole
 
 SETTING = "weight"
 TARE = "weight-0"
+# Arrival rate of the streams through a planted fault.
+FAULT_RATE_RPS = 37.0
+# Start and stop of a gateway of ours, and what stands around a window.
+LANE_S = 2.5
+WINDOW_S = 4.0
 
 Surroundings = Literal["quiet", "jitter", "busy"]
 FloorDriver = Literal["oha", "wrk", "probe"]
@@ -102,6 +107,42 @@ class Calibration(Strict):
     burn: KnownBurn | None = Field(default=None, description="A known CPU burn; null leaves it out.")
     floors: Floors | None = Field(default=None, description="Floors of the drivers; null leaves them out.")
 
+    @property
+    def modes(self) -> tuple[Mode, ...]:
+        """Modes that have mixed blocks."""
+        both: tuple[Mode, ...] = ("plain", "stream")
+        return tuple(mode for mode in both if self.mixed(mode) is not None)
+
+    def mixed(self, mode: Mode) -> MixedLoad | None:
+        """The mixed blocks of a mode."""
+        return self.plain if mode == "plain" else self.stream
+
     def lane_key(self, weight: str, disk: str) -> LaneKey:
         """Lane of the recipe with this value of its setting."""
         return LaneKey(self.recipe, ((SETTING, weight),), "none", disk)
+
+    @property
+    def window_count(self) -> int:
+        """Windows besides the matrix's cells, none repeated."""
+        mixed = sum(one.block_count for one in self._mixed) * len(self.surroundings)
+        drivers = 0 if self.floors is None else self.floors.window_count * (len(self.floors.drivers) + 2) + 1
+        return mixed + len(self.faults) + 1 + (0 if self.burn is None else 2) + drivers
+
+    @property
+    def estimated_s(self) -> float:
+        """About how long those windows and the start of their lanes take."""
+        lanes = len(self.weights) + 2
+        found = (lanes + len(self.faults) + (0 if self.burn is None else 2)) * LANE_S + self.window_count * WINDOW_S
+        for load in self._mixed:
+            found += load.block_count * len(self.surroundings) * load.lane_count * (lanes + 0.5) / load.rate_rps
+        found += (len(self.faults) + 1) * self.fault_request_count / FAULT_RATE_RPS
+        if self.burn is not None:
+            found += 2 * self.burn.request_count / self.burn.rate_rps
+        if self.floors is not None:
+            windows = self.floors.window_count * (len(self.floors.drivers) + 2)
+            found += windows * self.floors.request_count / self.floors.rate_rps
+        return found
+
+    @property
+    def _mixed(self) -> tuple[MixedLoad, ...]:
+        return tuple(load for load in (self.plain, self.stream) if load is not None)

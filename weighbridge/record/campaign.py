@@ -7,6 +7,8 @@ from typing import Literal
 from pydantic import Field
 
 from weighbridge.record.base import Count, Document, Versioned
+from weighbridge.record.certificate import CertificateOrAbsent
+from weighbridge.record.figures import Absent
 from weighbridge.record.host import HostFacts, ToolFacts
 
 Grade = Literal["smoke", "ci", "standard", "publish"]
@@ -123,3 +125,7 @@ class Finished(Versioned):
     accepted_count: Count = Field(description="Accepted runs.")
     rejected_count: Count = Field(description="Rejected attempts.")
     text: str = Field(description="One sentence.")
+    certificate: CertificateOrAbsent = Field(
+        default=Absent(absent="not_looked_for"),
+        description="Certificate to show: its own, else the newest that holds.",
+    )

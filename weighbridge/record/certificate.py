@@ -87,6 +87,8 @@ class DriverFloor(Document):
     driver: Literal["oha", "wrk", "probe"] = Field(description="Driver.")
     p50_ms: Milliseconds | None = Field(description="Median service time above the provider's.")
     p99_ms: Milliseconds | None = Field(description="99th percentile of it.")
+    rate_rps: float | None = Field(default=None, description="Arrival rate.")
+    absent: str | None = Field(default=None, description="Why there is none, such as a driver that is not there.")
 
 
 class StampingResult(Document):
@@ -132,3 +134,12 @@ class Certificate(Versioned):
     mock_ceiling_rps: Annotated[FigureOrAbsent, Field(union_mode="smart")] = Field(
         default=Absent(absent="not_measured"), description="Requests per second that the mock provider can answer."
     )
+
+    @property
+    def short(self) -> Certificate:
+        """The same without the figures of each block, as summaries and pages carry it."""
+        rows = tuple(row.model_copy(update={"blocks": ()}) for row in self.weights)
+        return self.model_copy(update={"weights": rows})
+
+
+CertificateOrAbsent = Annotated[Certificate | Absent, Field(union_mode="smart")]

@@ -21,6 +21,7 @@ from typing import TypeVar
 from weighbridge.errors import StoreError
 from weighbridge.record.base import Versioned
 from weighbridge.record.campaign import CampaignRecord, Finished
+from weighbridge.record.certificate import Certificate
 from weighbridge.record.run import RunRecord
 from weighbridge.record.samples import SampleTable
 from weighbridge.record.summary import Summary
@@ -145,6 +146,11 @@ class CampaignStore:
         """How it ended, None while it runs or after a crash."""
         path = self.folder / "finished.json"
         return _read(Finished, path) if path.exists() else None
+
+    def certificate(self) -> Certificate | None:
+        """The certificate that it made, None of a campaign that calibrated nothing."""
+        path = self.folder / "certificate.json"
+        return _read(Certificate, path) if path.exists() else None
 
     def summary(self) -> Summary:
         """The stored summary."""

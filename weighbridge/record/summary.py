@@ -8,7 +8,8 @@ from pydantic import Field
 
 from weighbridge.record.base import Count, Document, Versioned
 from weighbridge.record.campaign import AnswerFacts, CampaignRecord, Grade, PayloadFacts
-from weighbridge.record.figures import FigureOrAbsent, TimingOrAbsent
+from weighbridge.record.certificate import CertificateOrAbsent
+from weighbridge.record.figures import Absent, FigureOrAbsent, TimingOrAbsent
 from weighbridge.record.host import HostFacts, LoadReading
 from weighbridge.record.run import NOT_MEASURED, Verdict
 from weighbridge.record.streams import BunchingOrAbsent, FidelityOrAbsent, StampCountsOrAbsent
@@ -193,6 +194,10 @@ class Summary(Versioned):
     runs_accepted: Count = Field(description="Accepted runs in all.")
     runs_rejected: Count = Field(description="Rejected attempts in all.")
     cells: tuple[CellSummary, ...] = Field(description="Every selected cell.")
+    certificate: CertificateOrAbsent = Field(
+        default=Absent(absent="not_looked_for"),
+        description="What a calibration of this scale showed, without its blocks; or why there is none to show.",
+    )
     slopes: tuple[Slope, ...] = Field(
         default=(), description="Added time for each KiB or chunk, where payloads or answers vary."
     )

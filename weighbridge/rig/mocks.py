@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -84,15 +84,16 @@ class Mock:
 
 @dataclass(frozen=True)
 class Mocks:
-    """Both mocks of a campaign."""
+    """Both mocks of a campaign; `manner` is what the provider is told beside each answer, such as its jitter."""
 
     provider: Mock
     control_plane: Mock
+    manner: Mapping[str, Any] = field(default_factory=dict)
 
     def reset(self, answer: AnswerSpec) -> None:
         """Start counting anew and answer as `answer` says."""
         body = {"delay_s": answer.delay_s, "chunk_count": answer.chunk_count, "gap_s": answer.gap_s}
-        self.provider.ask("POST", "/reset", body)
+        self.provider.ask("POST", "/reset", {**body, **self.manner})
         self.control_plane.ask("POST", "/reset", {})
 
 

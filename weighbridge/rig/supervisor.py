@@ -45,6 +45,7 @@ class Supervisor:
 
     def __init__(self, state_dir: Path, *, search_path: str = os.defpath) -> None:
         self.state_dir = state_dir.absolute()
+        self.search_path = search_path
         self.swept: tuple[str, ...] = ()
         self.reports: list[StopReport] = []
         ourselves = tree.Member(os.getpid(), tree.start_of(os.getpid()) or "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from weighbridge.publish.site import render
 from weighbridge.publish.terminal import campaign_text
 from weighbridge.rig.signals import StopSignals
 from weighbridge.tasks import front
-from weighbridge.tasks.provision import Provisions, provide
+from weighbridge.tasks.provision import Provisions, at_hand, provide
 
 
 @dataclass(frozen=True)
@@ -76,9 +76,15 @@ def bench(  # noqa: PLR0913 - the flags of the command line
         state_root=_existing(state_root),
         port_base=front.number("port-base", port_base, units.parse_port),
     )
+    opened, remark = at_hand(asked, opened, compiles=not (quick or no_install))
     with StopSignals(), ConsoleListener(sys.stderr) as listener:
+        if remark:
+            listener.warning(remark)
         provisions = provide(opened, listener, install=not no_install)
-        outcome = run_campaign(_request(opened, places, provisions), listener, front.environment())
+        request = _request(opened, places, provisions)
+        if remark:
+            request = replace(request, warnings=(remark, *request.warnings))
+        outcome = run_campaign(request, listener, front.environment())
         site = render(outcome.summary, places.results / "site")
     _report(outcome, site, as_json=json)
     front.leave(outcome.exit_code)

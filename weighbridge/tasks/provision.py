@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -34,6 +35,22 @@ def used_recipes(opened: front.Opened) -> tuple[Recipe, ...]:
     """Recipes of the gateways that selected cells need, in the order of the cells."""
     ids = dict.fromkeys(cell.lane.gateway for cell in opened.cells if cell.not_supported is None)
     return tuple(recipe for name in ids if (recipe := opened.catalogue.get(name)) is not None)
+
+
+def at_hand(asked: front.Asked, opened: front.Opened, *, compiles: bool) -> tuple[front.Opened, str | None]:
+    """The matrix with the load generator that can be had, and one sentence where it is not the matrix's oha.
+
+    The probe stands in where oha is not there: at once when nothing may be compiled, else when there is no cargo to
+    build it with. A driver that was asked for by name is never replaced.
+    """
+    toolbox, path_env = Toolbox(front.home()), front.environment().get("PATH", "")
+    if asked.driver or opened.loaded.matrix.driver != "oha" or toolbox.find_oha(path_env).tool is not None:
+        return opened, None
+    if compiles and shutil.which("cargo", path=path_env):
+        return opened, None
+    how = "`invoke install` builds oha" if shutil.which("cargo", path=path_env) else "oha needs cargo to be built"
+    remark = f"oha is not there, so the built-in probe drives; {how}"
+    return front.open_matrix(replace(asked, driver="probe")), remark
 
 
 def provide(opened: front.Opened, listener: Listener, *, install: bool) -> Provisions:

@@ -10,7 +10,7 @@ ffi.cdef [[
 typedef struct { long s; long ns; } wb_time;
 typedef struct { unsigned long soft; unsigned long hard; } wb_limit;
 typedef struct { double free_us; double sent_us; double done_us; int32_t outcome; int32_t unused; } wb_slot;
-typedef struct { double start_us; int32_t next; int32_t resolved; char lock[128] __attribute__((aligned(64))); } wb_board;
+typedef struct { double start_us; int32_t next; int32_t resolved; char lock[128] __attribute__((aligned(64))); char gate[128]; } wb_board;
 int clock_gettime(int clock, wb_time *time);
 int nanosleep(const wb_time *time, wb_time *left);
 void *calloc(size_t count, size_t size);
@@ -35,7 +35,7 @@ local MONOTONIC = IS_LINUX and 1 or 6
 local OPEN_FILES = IS_LINUX and 7 or 8
 local TIMER_SLACK = 29
 local SIGINT = 2
-local LEAD_US = 100000    -- from the last thread's birth to the first slot
+local LEAD_US, LEAD_A_THREAD_US = 100000, 500   -- from the last thread's birth to the first slot
 local NEVER_MS = 86400000
 local EARLY_MS = 2        -- wrk's timer counts whole milliseconds; the rest is slept here, to the microsecond
 local PATIENT_REOPENINGS = 3
@@ -48,16 +48,12 @@ local function now_us()
   return tonumber(clock.s) * 1e6 + tonumber(clock.ns) / 1e3
 end
 
-local function sleep_us(time_us)
-  pause.s = math.floor(time_us / 1e6)
-  pause.ns = math.floor(time_us % 1e6 * 1e3)
-  C.nanosleep(pause, nil)
-end
-
 local function sleep_until(due_us)
   local left_us = due_us - now_us()
   while left_us > 0 do
-    sleep_us(left_us)
+    pause.s = math.floor(left_us / 1e6)
+    pause.ns = math.floor(left_us % 1e6 * 1e3)
+    C.nanosleep(pause, nil)
     left_us = due_us - now_us()
   end
 end
@@ -114,6 +110,9 @@ local function share()
   local text, starts, lines = map_lines(plan.bodies, plan.count)
   local board = allocate("wb_board", 1)
   C.pthread_mutex_init(board.lock, nil)
+  -- Shut until all threads are there: a thousand threads that looked again and again would keep the others from birth.
+  C.pthread_mutex_init(board.gate, nil)
+  C.pthread_mutex_lock(board.gate)
   return {
     board = board,
     slots = allocate("wb_slot", plan.count),
@@ -132,7 +131,10 @@ function setup(thread)
   thread:set("line_count", shared.lines)
   thread:set("main_thread", shared.main)
   threads[#threads + 1] = thread
-  if #threads == plan.threads then shared.board.start_us = now_us() + LEAD_US end
+  if #threads == plan.threads then
+    shared.board.start_us = now_us() + LEAD_US + LEAD_A_THREAD_US * plan.threads
+    C.pthread_mutex_unlock(shared.board.gate)
+  end
 end
 
 -- One thread. `waiting` is the slot it holds and has not sent, `current` the one that is under way.
@@ -157,7 +159,8 @@ end
 local function begin()
   is_begun = true
   if IS_LINUX then C.prctl(TIMER_SLACK, 1, 0, 0, 0) end
-  while board.start_us == 0 do sleep_us(1000) end
+  C.pthread_mutex_lock(board.gate)
+  C.pthread_mutex_unlock(board.gate)
 end
 
 -- Takes the next slot of the schedule; false, and the end of this thread, when none is left.

@@ -87,10 +87,8 @@ def _events(parts: Sequence[tuple[int, bytes]]) -> Iterator[tuple[int, bytes, by
     rest, read = b"", -1
     for read, part in parts:
         rest += part
-        # A CR at the very end may be half of a line end: it stays until the next part.
-        held = b"\r" if rest.endswith(b"\r") else b""
-        *blocks, rest = rest.removesuffix(held).replace(b"\r\n", b"\n").split(b"\n\n")
-        rest += held
+        # A CR at the very end, half of a line end, stays in the rest until its LF comes.
+        *blocks, rest = rest.replace(b"\r\n", b"\n").split(b"\n\n")
         yield from _named(blocks, read)
     # A last event without a blank line is one all the same: gateways forget it.
     yield from _named([rest.replace(b"\r", b"\n")], read)

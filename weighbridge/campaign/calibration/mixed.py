@@ -1,0 +1,188 @@
+"""Mixed blocks: one probe run over all lanes, each request drawn for one of them.
+
+Called by `calibrate`. A block that the machine spoiled is repeated, as often as the matrix allows; every attempt is
+kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from weighbridge import resources
+from weighbridge.campaign.calibration.kept import inband_of, weights_of
+from weighbridge.campaign.calibration.lanes import TWINS, WeightLane, first_answer
+from weighbridge.campaign.calibration.windows import CellSpec, Manner, Steps, folder_of, rate_load, run_cell
+from weighbridge.campaign.calibration.witness import forget, recorded
+from weighbridge.campaign.stage import Stage
+from weighbridge.errors import LaneFailed
+from weighbridge.judge.blocks import judge_block, judge_busy_block
+from weighbridge.judge.calibration import Weight, WeightBlock
+from weighbridge.judge.weighed import WeighedLane, timed_rows, together, weighed_lane
+from weighbridge.load.mixed_probe import MixedProbe
+from weighbridge.matrix.calibration import Calibration, MixedLoad, Neighbour, Surroundings
+from weighbridge.matrix.cells import FLOOR, LoadSpec, Mode
+from weighbridge.record.run import RunRecord
+from weighbridge.rig.services import Service
+
+# More than are ever open at a time, and so many requests are the block's run-up, left out by rule.
+_CONNECTIONS = 100
+_NEIGHBOUR_WITHIN_S = 10.0
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Mode and surroundings of mixed blocks."""
+
+    mode: Mode
+    surroundings: Surroundings
+
+    @property
+    def id(self) -> str:
+        """Name of the blocks among the kept runs."""
+        return f"mixed.{self.mode}.{self.surroundings}"
+
+
+@dataclass(frozen=True)
+class MixedBlock:
+    """One block that counts: its lanes by name."""
+
+    kind: Kind
+    number: int
+    lanes: Mapping[str, WeighedLane]
+
+
+def run_blocks(
+    stage: Stage, steps: Steps, spec: Calibration, lanes: Sequence[WeightLane]
+) -> tuple[tuple[MixedBlock, ...], tuple[str, ...]]:
+    """Every block that counts, and a sentence for each that no attempt brought."""
+    found, gaps = [], []
+    for kind in _kinds(spec):
+        load = spec.mixed(kind.mode)
+        for number in range(1, load.block_count + 1 if load else 1):
+            record = _attempts(stage, steps, spec, lanes, (kind, number))
+            if record.accepted:
+                found.append(_read(stage, record, kind, lanes))
+            else:
+                gaps.append(f"block {number} of {kind.id} was not accepted: {record.reason_text}")
+    return tuple(found), tuple(gaps)
+
+
+def weights_of_blocks(spec: Calibration, blocks: Sequence[MixedBlock]) -> tuple[Weight, ...]:
+    """Each weight in each mode and surroundings, over its blocks."""
+    return tuple(
+        Weight(
+            name=name,
+            mode=kind.mode,
+            arrangement="mixed",
+            surroundings=kind.surroundings,
+            blocks=tuple(_weight_block(block, name) for block in blocks if block.kind == kind),
+            two_valued=name in spec.two_valued,
+        )
+        for kind in dict.fromkeys(block.kind for block in blocks)
+        for name in spec.weights
+    )
+
+
+def _kinds(spec: Calibration) -> Iterator[Kind]:
+    # Surroundings outermost: the modes of one of them lie close together in time.
+    yield from (Kind(mode, surroundings) for surroundings in spec.surroundings for mode in spec.modes)
+
+
+def _weight_block(block: MixedBlock, name: str) -> WeightBlock:
+    mine = block.lanes[name]
+    tare = together([block.lanes[twin].net for twin in TWINS])
+    return WeightBlock(block.number, mine.samples, mine.slept_ns, tare)
+
+
+def _attempts(
+    stage: Stage, steps: Steps, spec: Calibration, lanes: Sequence[WeightLane], which: tuple[Kind, int]
+) -> RunRecord:
+    """The accepted attempt at a block, or the last one that the matrix allows."""
+    kind, number = which
+    load = spec.mixed(kind.mode)
+    if load is None:
+        raise ValueError(f"no mixed blocks of {kind.mode} are asked for")
+    most = stage.request.loaded.matrix.accept.attempts_per_run
+    for attempt in range(1, most + 1):
+        for one in lanes[1:]:
+            forget(one.lane)
+        manner = Manner(number, attempt, judge_busy_block if kind.surroundings == "busy" else judge_block)
+        told = _told(stage, spec, lanes, f"{kind.id} {number} {attempt}", kind)
+        cell = CellSpec(kind.id, kind.mode, _load(load, lanes))
+        with _company(stage, spec.neighbour if kind.surroundings == "busy" else None, cell):
+            record = run_cell(told, steps, lanes[0].lane, cell, manner)
+        if record.accepted:
+            break
+    return record
+
+
+def _load(load: MixedLoad, lanes: Sequence[WeightLane]) -> LoadSpec:
+    count = math.ceil(load.lane_count * sum(one.share for one in lanes))
+    return rate_load(load.rate_rps, count, _CONNECTIONS, warmup_count=25 * len(lanes))
+
+
+def _told(stage: Stage, spec: Calibration, lanes: Sequence[WeightLane], seed_text: str, kind: Kind) -> Stage:
+    """The stage of one block: the probe over all lanes, the provider's jitter, and what is kept besides."""
+    text = f"{stage.request.loaded.matrix.seed} {seed_text}"
+    seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:6])
+    driver = MixedProbe(tuple(one.probe_lane for one in lanes), seed)
+    jitter = {"jitter_s": spec.jitter_s, "jitter_seed": seed} if kind.surroundings == "jitter" else {}
+    return replace(
+        stage,
+        request=replace(stage.request, driver=driver),
+        mocks=replace(stage.mocks, manner=jitter),
+        witness=lambda _: {_file(one): recorded(one.lane) for one in lanes[1:]},
+    )
+
+
+def _file(lane: WeightLane) -> str:
+    return f"{lane.name.replace(' ', '-')}.csv"
+
+
+def _read(stage: Stage, record: RunRecord, kind: Kind, lanes: Sequence[WeightLane]) -> MixedBlock:
+    folder = folder_of(stage.store, record)
+    facts = inband_of(folder, kind.mode, first_answer(stage))
+    rows = timed_rows(facts, _CONNECTIONS)
+    found = {
+        one.name: weighed_lane(facts, rows & (facts.requests.lane == number), weights_of(folder, _file(one)))
+        for number, one in enumerate(lanes)
+        if one.weight != FLOOR
+    }
+    return MixedBlock(kind, record.block, found)
+
+
+@contextmanager
+def _company(stage: Stage, neighbour: Neighbour | None, cell: CellSpec) -> Iterator[None]:
+    """The planted neighbour for as long as a block takes; none where none is wanted."""
+    if neighbour is None:
+        yield
+        return
+    # It is stopped at the end of the block; this is how long it lives should we not.
+    life_s = 60 + 3 * (cell.load.duration_s or 0.0)
+    argv = ("--cores", str(neighbour.core_count), "--share", str(neighbour.share), "--seconds", f"{life_s:.0f}")
+    child = stage.supervisor.start(
+        Service(
+            name="busy neighbour",
+            argv=(sys.executable, "-m", "mocks.neighbour", *argv),
+            env={"PYTHONPATH": str(resources.root())},
+            cwd=stage.scratch,
+            log=stage.scratch / "neighbour.log",
+        )
+    )
+    try:
+        begun = time.monotonic()
+        while "takes" not in child.log_tail():
+            if child.death() or time.monotonic() - begun > _NEIGHBOUR_WITHIN_S:
+                raise LaneFailed(
+                    "the busy neighbour did not start", reason="mock_failed", phase="start", log_tail=child.log_tail()
+                )
+            time.sleep(0.02)
+        yield
+    finally:
+        stage.supervisor.stop(child)

@@ -1,0 +1,40 @@
+"""Whether a mixed block of a calibration counts: the rules of every run, and those by which METHOD 5 voids a block.
+
+Given to the walk's attempts in the place of `judge_run`. No rule looks at an added time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from weighbridge.judge.acceptance import judge_run, verdict_of
+from weighbridge.judge.inputs import Judgement, RunInputs
+from weighbridge.judge.machine import STEAL_LIMIT_PCT
+
+
+def judge_block(inputs: RunInputs) -> Judgement:
+    """What a block is worth; one with steal or with a probe that was late too often is rejected."""
+    return _judged(inputs, may_lag=False)
+
+
+def judge_busy_block(inputs: RunInputs) -> Judgement:
+    """The same beside a planted neighbour, whose doing the probe's lateness is; its late rows are left out."""
+    return _judged(inputs, may_lag=True)
+
+
+def _judged(inputs: RunInputs, *, may_lag: bool) -> Judgement:
+    found = judge_run(inputs)
+    if not found.accepted:
+        return found
+    steal = None if inputs.load_after is None else inputs.load_after.steal_pct
+    if steal is not None and steal > STEAL_LIMIT_PCT:
+        text = f"{steal:.1f} % of the CPU time was stolen in the block; the limit is {STEAL_LIMIT_PCT:g} %"
+        return _rejected(found, "steal", text)
+    late = inputs.window is not None and "loop_lagged" in inputs.window.report.flags
+    if late and not may_lag:
+        return _rejected(found, "generator_lag", "the probe's own loop was late around too many requests")
+    return found
+
+
+def _rejected(found: Judgement, reason: str, text: str) -> Judgement:
+    return replace(found, accepted=False, verdict=verdict_of(reason), reason=reason, reason_text=text)

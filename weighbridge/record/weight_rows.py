@@ -1,0 +1,52 @@
+"""What a gateway of known weights recorded of each request (`weights.csv`), as columns. Read by the judge."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+
+import numpy as np
+
+from weighbridge.errors import StoreError
+from weighbridge.record.inband import UNKNOWN, Ints
+
+_TO_HEX = str.maketrans("abcdefghijklmnop", "0123456789abcdef")
+_SIGN = 1 << 63
+
+
+@dataclass(frozen=True)
+class WeightRows:
+    """One row a request: its reference as a signed number, the time it was held, CPU burnt (`UNKNOWN` without)."""
+
+    reference: Ints
+    slept_ns: Ints
+    cpu_ns: Ints
+
+    def __len__(self) -> int:
+        """Number of requests."""
+        return len(self.reference)
+
+
+def read_weight_rows(data: bytes, *, origin: str) -> WeightRows:
+    """Rows of a gateway's CSV; those without a reference are left out. StoreError names `origin` when damaged."""
+    rows = csv.DictReader(io.StringIO(data.decode("utf-8", errors="replace")))
+    try:
+        kept = [
+            (
+                _signed(row["reference"]),
+                int(row["end_ns"]) - int(row["start_ns"]),
+                int(row.get("cpu_ns") or UNKNOWN),
+            )
+            for row in rows
+            if row["reference"]
+        ]
+    except (KeyError, ValueError, TypeError, AttributeError) as error:
+        raise StoreError(f"{origin}: not a gateway's record of weights ({error})") from error
+    columns = np.array(kept, dtype=np.int64).reshape(-1, 3)
+    return WeightRows(columns[:, 0], columns[:, 1], columns[:, 2])
+
+
+def _signed(letters: str) -> int:
+    number = int(letters.translate(_TO_HEX), 16)
+    return number - 2 * _SIGN if number >= _SIGN else number
