@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from weighbridge.campaign.diary import utc_now
 from weighbridge.campaign.stage import Stage
 from weighbridge.campaign.window import PROVIDER_FILE, Window, run_window
-from weighbridge.errors import LaneFailed
+from weighbridge.errors import InputError, LaneFailed
 from weighbridge.judge.acceptance import judge_run
 from weighbridge.judge.figures import run_figures
 from weighbridge.judge.inputs import (
@@ -140,7 +140,7 @@ def _with_more_connections(stage: Stage, lane: Lane, attempt: Attempt) -> float 
     stage.diary.write("more_connections", cell=attempt.cell.id, connections=load.connections)
     try:
         window = run_window(stage, lane, cell, f"{attempt.seed_text} twice the connections")
-    except LaneFailed:
+    except (LaneFailed, InputError):  # a driver may not go so high
         return None
     facts = _facts(window, cell)
     return None if facts is None else run_figures(facts).achieved_rps

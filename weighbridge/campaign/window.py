@@ -87,7 +87,7 @@ def run_window(stage: Stage, lane: Lane, cell: Cell, seed_text: str) -> Window:
         ended=driven.ended,
         reading=reading,
         unreadable=unreadable,
-        counts=_counts(stage, lane, provider, reading, facts.expected_repeat_ratio(cell.load.window_count)),
+        counts=_counts(stage, lane, provider, reading, _expected_repeats(stage, cell, facts)),
         provider=provider,
         resources=resources,
         drained=drained,
@@ -190,6 +190,13 @@ def _masked(driven: Driven) -> tuple[str, ...]:
     shown = (clean(argument.encode(), driven.secrets).strip("\n") for argument in driven.argv[1:])
     shortened = (text.replace(folder, "OUT").replace(str(driven.plan.out_dir.parent), "WINDOW") for text in shown)
     return (Path(driven.argv[0]).name, *shortened)
+
+
+def _expected_repeats(stage: Stage, cell: Cell, facts: BodyFacts) -> float:
+    """Share of prompts that repeat an earlier one by the driver's way of taking lines."""
+    if stage.request.driver.capabilities.unique_prompts:
+        return 0.0
+    return facts.expected_repeat_ratio(cell.load.window_count)
 
 
 def _counts(

@@ -24,7 +24,7 @@ from weighbridge.rig.signals import StopSignals
 from weighbridge.rig.supervisor import Supervisor
 from weighbridge.rig.tools import Toolbox
 from weighbridge.tasks import front
-from weighbridge.tasks.provision import used_recipes
+from weighbridge.tasks.provision import DRIVER_TOOLS, used_recipes
 
 
 @task(
@@ -72,12 +72,14 @@ def check(_: Context, matrix: str = "", recipes: str = "", quick: bool = False) 
     opened = front.open_matrix(front.Asked(matrix, recipes, quick))
     environ = front.environment()
     front.say(f"matrix     {opened.loaded.path}: {len(opened.cells)} cells")
-    search = Toolbox(front.home()).find_oha(environ["PATH"])
-    if search.remark:
-        front.say(f"warning: {search.remark}")
-    oha = search.tool
-    front.say(f"oha        {oha.facts.version if oha else 'not there yet: bench and install build it with cargo'}")
+    driver = opened.loaded.matrix.driver
+    try:
+        front.say(f"{driver:<10} {DRIVER_TOOLS[driver].find(Toolbox(front.home()), environ['PATH']).facts.version}")
+    except ToolMissing as error:
+        front.say(f"{driver:<10} {error}")
     for recipe in used_recipes(opened):
+        if recipe.start is None:
+            continue  # the floor: nothing to get
         try:
             said = f"{find_gateway(recipe, front.home(), environ).facts.version or 'version unknown'}"
         except ToolMissing as error:
@@ -95,7 +97,7 @@ def check(_: Context, matrix: str = "", recipes: str = "", quick: bool = False) 
     help={
         "matrix": front.MATRIX_HELP,
         "recipes": front.RECIPES_HELP,
-        "only": "gateway id or oha, repeatable; default: all that the matrix needs",
+        "only": "gateway id or driver, repeatable; default: all that the matrix needs",
     },
 )
 @front.guarded
@@ -103,10 +105,11 @@ def install(_: Context, matrix: str = "", recipes: str = "", only: Any = None) -
     """Get the tools and gateways that a matrix needs."""
     opened = front.open_matrix(front.Asked(matrix, recipes))
     wanted = {recipe.id: recipe for recipe in used_recipes(opened)}
-    asked = tuple(only or ()) or ("oha", *wanted)
+    driver = opened.loaded.matrix.driver
+    known = (*dict.fromkeys((driver, "oha")), *wanted)
+    asked = tuple(only or ()) or (driver, *wanted)
     for name in asked:
-        if name not in wanted and name != "oha":
-            known = ("oha", *wanted)
+        if name not in known:
             raise InputError(
                 f"--only: {name} is nothing that this matrix needs",
                 expected=f"expected one of {', '.join(known)}",
@@ -127,9 +130,8 @@ def install(_: Context, matrix: str = "", recipes: str = "", only: Any = None) -
 
 
 def _installed(name: str, wanted: dict[str, Any], folder: Path, workshop: Workshop) -> str:
+    source = DRIVER_TOOLS.get(name)
     facts = (
-        Toolbox(folder).ensure_oha(workshop).facts
-        if name == "oha"
-        else obtain_gateway(wanted[name], folder, workshop).facts
-    )
+        source.obtain(Toolbox(folder), workshop) if source else obtain_gateway(wanted[name], folder, workshop)
+    ).facts
     return f"{name:<12} {facts.version or 'version unknown'} ({facts.source})"

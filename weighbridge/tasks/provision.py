@@ -63,7 +63,7 @@ def provide(opened: front.Opened, listener: Listener, *, install: bool) -> Provi
         for sentence in supervisor.swept:
             listener.warning(sentence)
         workshop = Workshop(runner=supervisor, tell=listener.phase, environ=environ)
-        tool = _TOOLS[opened.loaded.matrix.driver].obtain(Toolbox(folder), workshop)
+        tool = DRIVER_TOOLS[opened.loaded.matrix.driver].obtain(Toolbox(folder), workshop)
         gateways, unavailable = {}, {}
         for recipe in used_recipes(opened):
             try:
@@ -75,7 +75,7 @@ def provide(opened: front.Opened, listener: Listener, *, install: bool) -> Provi
 
 
 def _found(opened: front.Opened, environ: Mapping[str, str]) -> Provisions:
-    tool = _TOOLS[opened.loaded.matrix.driver].find(Toolbox(front.home()), environ["PATH"])
+    tool = DRIVER_TOOLS[opened.loaded.matrix.driver].find(Toolbox(front.home()), environ["PATH"])
     gateways, unavailable = {}, {}
     for recipe in used_recipes(opened):
         try:
@@ -86,7 +86,7 @@ def _found(opened: front.Opened, environ: Mapping[str, str]) -> Provisions:
 
 
 @dataclass(frozen=True)
-class _Source:
+class Source:
     """Where the program of a driver comes from: found as it is there, or obtained. Both may raise ToolMissing."""
 
     find: Callable[[Toolbox, str], Tool]
@@ -108,13 +108,13 @@ def _probe() -> Tool:
 
 
 # By the name of the driver, as in `load.drivers`.
-_TOOLS: Mapping[str, _Source] = MappingProxyType(
+DRIVER_TOOLS: Mapping[str, Source] = MappingProxyType(
     {
-        "oha": _Source(_found_oha, lambda toolbox, workshop: toolbox.ensure_oha(workshop)),
-        "wrk": _Source(
+        "oha": Source(_found_oha, lambda toolbox, workshop: toolbox.ensure_oha(workshop)),
+        "wrk": Source(
             lambda toolbox, path_env: toolbox.require_wrk(path_env),
             lambda toolbox, workshop: toolbox.require_wrk(workshop.path_env),
         ),
-        "probe": _Source(lambda *_: _probe(), lambda *_: _probe()),
+        "probe": Source(lambda *_: _probe(), lambda *_: _probe()),
     }
 )
