@@ -70,6 +70,13 @@ def unprivileged(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def bench_self(session: nox.Session) -> None:
+    """Weighbridge weighed by itself: ratios against other servers and clients, never a timed test."""
+    _install(session, "bench")
+    session.run("python", "-m", "benchmarks.run", *session.posargs)
+
+
+@nox.session(default=False)
 def build(session: nox.Session) -> None:
     """Wheel and source archive in dist/."""
     session.install("build")

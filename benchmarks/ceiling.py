@@ -64,14 +64,15 @@ def run(place: Place) -> Outcome:
     size = Size.of(place)
     shots: dict[tuple[str, int], list[Shot]] = {}
     draw = random.Random(1)  # noqa: S311 - an order that can be repeated
-    for _ in range(size.repetition_count):
-        windows = [(server, count) for server in servers for count in CONNECTION_COUNTS]
-        draw.shuffle(windows)
-        for server, count in windows:
-            shot = _shoot(place, server, (wrk, "-t1", f"-c{count}", f"-d{size.window_s}s"), body)
-            shots.setdefault((server.name, count), []).append(shot)
-    for server in servers:
-        place.supervisor.stop(server.child)
+    try:
+        for _ in range(size.repetition_count):
+            windows = [(server, count) for server in servers for count in CONNECTION_COUNTS]
+            for server, count in draw.sample(windows, len(windows)):
+                shot = _shoot(place, server, (wrk, "-t1", f"-c{count}", f"-d{size.window_s}s"), body)
+                shots.setdefault((server.name, count), []).append(shot)
+    finally:
+        for server in servers:
+            place.supervisor.stop(server.child)
     return _outcome(shots, (*missing, _answer_alone(first_body(place))), judged=not place.quick)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks.place import Place, stand_provider
+from benchmarks.place import Place, provider_of
 from benchmarks.results import Outcome, Table, Target
 from benchmarks.windows import ANSWER, CLIENT, Seen, drive, load_of
 from weighbridge.errors import ToolMissing
@@ -30,17 +30,13 @@ Blocks = dict[tuple[int, str], list[Seen]]
 def run(place: Place) -> Outcome:
     """Service time, response time and lag of each generator at 50 and 300 requests per second."""
     generators, missing = _generators(place)
-    provider = stand_provider(place, ANSWER.delay_s)
     found: Blocks = {}
     draw = random.Random(2)  # noqa: S311 - an order that can be repeated
-    for _ in range(1 if place.quick else _BLOCK_COUNT):
-        for rate in RATES_RPS:
-            names = list(generators)
-            draw.shuffle(names)
+    with provider_of(place, ANSWER.delay_s) as provider:
+        for rate in RATES_RPS * (1 if place.quick else _BLOCK_COUNT):
             load = load_of(rate, 1.5 if place.quick else _WINDOW_S[rate])
-            for name in names:
+            for name in draw.sample(list(generators), len(generators)):
                 found.setdefault((rate, name), []).append(drive(place, provider, name, load, generators[name]))
-    place.supervisor.stop(provider.child)
     return _outcome(found, list(generators), missing, judged=not place.quick)
 
 

@@ -9,7 +9,7 @@ import random
 import statistics
 from dataclasses import asdict
 
-from benchmarks.place import Place, stand_provider
+from benchmarks.place import Place, provider_of
 from benchmarks.results import Outcome, Table, Target
 from benchmarks.windows import ANSWER, Seen, drive, load_of
 
@@ -22,14 +22,13 @@ _BLOCK_COUNT = 3
 
 def run(place: Place) -> Outcome:
     """Offered-rate error and lag of the probe at each rate."""
-    provider = stand_provider(place, ANSWER.delay_s)
     found: dict[int, list[Seen]] = {rate: [] for rate in RATES_RPS}
     draw = random.Random(3)  # noqa: S311 - an order that can be repeated
-    for _ in range(1 if place.quick else _BLOCK_COUNT):
-        for rate in draw.sample(RATES_RPS, len(RATES_RPS)):
-            seconds = 1.0 if place.quick else _WINDOW_S[rate]
-            found[rate].append(drive(place, provider, "probe", load_of(rate, seconds)))
-    place.supervisor.stop(provider.child)
+    with provider_of(place, ANSWER.delay_s) as provider:
+        for _ in range(1 if place.quick else _BLOCK_COUNT):
+            for rate in draw.sample(RATES_RPS, len(RATES_RPS)):
+                seconds = 1.0 if place.quick else _WINDOW_S[rate]
+                found[rate].append(drive(place, provider, "probe", load_of(rate, seconds)))
     rows = [_row(rate, seen) for rate, seen in found.items()]
     columns = ("rate", "worst rate error %", "lag p50", "lag p95", "lag p99", "worst p99", "largest", "requests each")
     return Outcome(

@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -95,8 +97,18 @@ def stand(place: Place, name: str, argv: tuple[str, ...], port: int) -> Standing
     return Standing(name, child, url)
 
 
+@contextmanager
+def provider_of(place: Place, delay_s: float) -> Iterator[Standing]:
+    """The mock provider for the length of a `with` block."""
+    provider = stand_provider(place, delay_s)
+    try:
+        yield provider
+    finally:
+        place.supervisor.stop(provider.child)
+
+
 def stand_provider(place: Place, delay_s: float, cpu: int | None = None) -> Standing:
-    """The mock provider."""
+    """The mock provider, started and ready."""
     port, admin_port = choose(2, None)
     argv = place.python("mocks.provider", "--port", str(port), "--admin-port", str(admin_port))
     return stand(place, "mock provider", pinned((*argv, "--delay-s", f"{delay_s:g}"), cpu), port)

@@ -22,7 +22,7 @@ from weighbridge.load.driver import LoadPlan
 from weighbridge.load.drivers import DRIVERS
 from weighbridge.matrix.cells import AnswerSpec, LoadSpec
 from weighbridge.quantiles import percentile
-from weighbridge.record.samples import SampleTable
+from weighbridge.record.samples import OUTCOMES, SampleTable
 
 ANSWER = AnswerSpec("20ms", 0.02, 1, 0.0)
 CLIENT = "aiohttp client"
@@ -79,7 +79,8 @@ def drive(place: Place, provider: Standing, generator: str, load: LoadSpec, prog
         samples = _driver(place, generator, plan)
     good = int(np.count_nonzero(good_answers(samples)))
     if good != load.window_count:
-        sentence = f"{generator} at {load.name}: {good} of {load.window_count} requests got an answer"
+        kinds = {name: int(np.count_nonzero(samples.outcome == code)) for code, name in enumerate(OUTCOMES)}
+        sentence = f"{generator} at {load.name}: {good} of {load.window_count} requests got a good answer ({kinds})"
         raise LaneFailed(sentence, reason="errors", phase="window")
     return _seen(samples, load)
 

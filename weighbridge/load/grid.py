@@ -61,4 +61,6 @@ def rebuild(released_s: Floats, rate_rps: float, scheduled_count: int) -> Grid |
     base = float(np.min(ordered - slots / rate_rps))
     placed = np.empty(count, dtype=np.int64)
     placed[order] = slots
-    return Grid(base, rate_rps, placed, np.setdiff1d(np.arange(scheduled_count), slots))
+    is_taken = np.zeros(scheduled_count, dtype=np.bool_)
+    is_taken[slots] = True
+    return Grid(base, rate_rps, placed, np.flatnonzero(~is_taken))

@@ -6,12 +6,13 @@ both print the same float from the same origin.
 
 from __future__ import annotations
 
-import csv
-import io
+import math
 import sqlite3
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, fields, replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -69,12 +70,14 @@ class OhaRows:
 
 def read_csv(text: str, file: Path) -> OhaRows:
     """Rows of oha's CSV; TruncatedReport when its last line is cut, InputError when a cell is no number."""
-    lines = list(csv.reader(io.StringIO(text)))
     width = OHA_CSV_HEADER.count(",") + 1
-    if not text.endswith("\n") or any(len(line) != width for line in lines[-1:]):
+    last = text[text.rfind("\n", 0, -1) + 1 :]
+    if not text.endswith("\n") or last.count(",") != width - 1:
         raise TruncatedReport(file, len(text.encode()), None)
     try:
-        table = np.array([[float(cell) for cell in line] for line in lines[1:]]).reshape(-1, width)
+        # Line by line into one array: lists of cells would take ten times the memory.
+        table = np.loadtxt(_lines(text), delimiter=",", ndmin=2) if last != text else np.empty((0, width))
+        table = table.reshape(-1, width)
     except ValueError as error:
         raise InputError(f"is a damaged CSV of oha ({error})", place=Place(file)) from error
     unknown = np.full(len(table), np.nan)
@@ -90,6 +93,14 @@ def read_csv(text: str, file: Path) -> OhaRows:
     ).sorted()
 
 
+def _lines(text: str) -> Iterator[str]:
+    """Lines of `text` behind the first, without a copy of the whole."""
+    start = text.find("\n") + 1
+    while (end := text.find("\n", start)) >= 0:
+        yield text[start:end]
+        start = end + 1
+
+
 def read_sqlite(file: Path) -> tuple[OhaRows, bool]:
     """Rows of the last run in a SQLite file of oha, and whether earlier ones are in it; InputError if it is none."""
     if not file.is_file():
@@ -102,12 +113,14 @@ def read_sqlite(file: Path) -> tuple[OhaRows, bool]:
                     "holds no samples of oha", place=Place(file), expected="a table `oha` was looked for"
                 )
             last = " WHERE run = (SELECT max(run) FROM oha)" if "run" in known else ""
-            found = database.execute(f"SELECT {', '.join(_COLUMNS)} FROM oha{last}").fetchall()  # noqa: S608
+            # Streamed into one array: a list of tuples would take ten times the memory.
+            cells = chain.from_iterable(database.execute(f"SELECT {', '.join(_COLUMNS)} FROM oha{last}"))  # noqa: S608
+            table = np.fromiter((math.nan if cell is None else cell for cell in cells), np.float64).reshape(
+                -1, len(_COLUMNS)
+            )
             older = bool(last) and database.execute("SELECT count(DISTINCT run) FROM oha").fetchone()[0] > 1
     except sqlite3.Error as error:
         raise InputError(f"is no SQLite file that can be read ({error})", place=Place(file)) from error
-    try:
-        table = np.array(found, dtype=np.float64).reshape(-1, len(_COLUMNS))
     except (ValueError, TypeError) as error:
         raise InputError(f"holds samples that are no numbers ({error})", place=Place(file)) from error
     rows = OhaRows(

@@ -85,6 +85,8 @@ def _table(rows: OhaRows, intended_s: Floats, end_s: Floats) -> SampleTable:
 
 def _with_missing(table: SampleTable, grid: Grid, missing: Literal["failed", "censored"]) -> SampleTable:
     """The table with a row for each slot that nobody took, which has nothing but its scheduled time."""
+    if not len(grid.untaken):
+        return table
     nothing = np.full(len(grid.untaken), np.nan)
     outcome = np.full(len(grid.untaken), OUTCOMES.index(missing), dtype=np.int64)
     lost = from_columns(sent_s=nothing, end_s=nothing, intended_s=grid.untaken_s, outcome=outcome)
