@@ -11,6 +11,7 @@ from weighbridge.campaign.window import PROVIDER_FILE, Window, run_window
 from weighbridge.errors import InputError, LaneFailed
 from weighbridge.judge.acceptance import judge_run
 from weighbridge.judge.figures import run_figures
+from weighbridge.judge.histograms import HISTOGRAMS_FILE, run_histograms
 from weighbridge.judge.inputs import (
     DriverEnd,
     Failure,
@@ -63,7 +64,7 @@ def make_attempt(stage: Stage, lane: Lane, attempt: Attempt, evidence: tuple[Evi
         inputs = replace(inputs, doubled_achieved_rps=_with_more_connections(stage, lane, attempt))
         judgement = attempt.judge(inputs)
     record = _record(stage, attempt, judgement, evidence).model_copy(update=_measured(window, inputs.figures))
-    _commit(stage, record, window)
+    _commit(stage, record, window, inputs.window)
     return record
 
 
@@ -182,10 +183,14 @@ def _measured(window: Window, figures: RunFigures | None) -> dict[str, object]:
     }
 
 
-def _commit(stage: Stage, record: RunRecord, window: Window) -> None:
+def _commit(stage: Stage, record: RunRecord, window: Window, facts: WindowFacts | None) -> None:
     samples = window.reading.samples if window.reading else None
+    kept = _fit_to_keep(stage, window.files)
+    histograms = run_histograms(facts) if facts else None
+    if histograms is not None:
+        kept[HISTOGRAMS_FILE] = histograms.to_json().encode()
     with deferred():
-        stage.store.commit(record, _fit_to_keep(stage, window.files), samples)
+        stage.store.commit(record, kept, samples)
 
 
 def _fit_to_keep(stage: Stage, files: Mapping[str, bytes]) -> dict[str, bytes]:
