@@ -30,11 +30,11 @@ CELL = "direct.none.work.plain.rate-20"
 
 
 def test_no_oha_and_no_cargo(project: Project) -> None:
-    """Without a load generator and without cargo it is exit 2 and one sentence that says how to get either."""
+    """An oha that was asked for and cannot be had is exit 2 and one sentence that says how to get it or cargo."""
     project.matrix()
     (project.bin / "oha").unlink()
 
-    ran = project.invoke("bench", path=str(project.bin))
+    ran = project.invoke("bench", "--driver", "oha", path=str(project.bin))
 
     ran.ends_with(2)
     assert len(ran.sentences) == 1, ran.err
@@ -48,11 +48,24 @@ def test_an_old_oha_is_not_used(project: Project) -> None:
     project.matrix()
     project.script(version="1.13.0")
 
-    for words in (("bench",), ("bench", "--no-install")):
-        ran = project.invoke(*words, path=str(project.bin))
+    for words in ((), ("--no-install",)):
+        ran = project.invoke("bench", "--driver", "oha", *words, path=str(project.bin))
         ran.ends_with(2)
         assert "the oha on PATH is version 1.13.0 and is not used" in ran.err
     assert not project.campaigns()
+
+
+def test_the_probe_stands_in_where_oha_was_not_asked_for_by_name(project: Project) -> None:
+    """Without a usable oha and without cargo the built-in probe drives, and it is said what was passed over."""
+    project.matrix()
+    project.script(version="1.13.0")
+
+    ran = project.invoke("bench", "--only", "direct.none.work.plain.clients-2", path=str(project.bin))
+
+    ran.ends_with(0)
+    assert "the oha on PATH is version 1.13.0 and is not used" in ran.err
+    assert "so the built-in probe drives" in ran.err
+    assert {cell["driver"] for cell in project.cells().values()} == {"probe"}
 
 
 def test_an_old_oha_is_replaced_by_our_own(project: Project) -> None:
@@ -128,7 +141,7 @@ def test_a_rejected_attempt_is_kept_and_tried_again(retried: tuple[Project, Ran]
     ("fault", "sentence"),
     [
         ("die", "ended with signal 9"),
-        ("truncate", "is no report that can be read"),
+        ("truncate", "the report is truncated ("),
         ("silent", "No space left on device"),
         ("hang", "was interrupted, did not stop, and was killed"),
     ],

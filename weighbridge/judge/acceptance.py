@@ -13,12 +13,15 @@ from weighbridge.judge import rig_limits
 from weighbridge.judge.answers import answered, error_count
 from weighbridge.judge.checks import run_flags
 from weighbridge.judge.flags import ordered
+from weighbridge.judge.held import is_held_back, unheld
 from weighbridge.judge.inputs import Judgement, RunInputs
 from weighbridge.judge.saturation import RateCheck, check_rate
 from weighbridge.judge.stamps import cache_hits
 from weighbridge.judge.texts import failures_text, served_text, unwhole_text
+from weighbridge.matrix.cells import LoadSpec
 from weighbridge.record.load_report import LoadReport
 from weighbridge.record.run import REASONS, Verdict
+from weighbridge.record.samples import SampleTable
 from weighbridge.record.streams import StampCounts
 
 # What a rejected run's reason says of the lane; every other reason of class `rig` says `rig_limited`.
@@ -71,6 +74,8 @@ def _rate_check(inputs: RunInputs) -> RateCheck | None:
 
 def _flags(inputs: RunInputs, rate: RateCheck | None) -> Iterator[str]:
     yield from run_flags(inputs)
+    if inputs.held is not None and is_held_back(inputs.held):
+        yield "held_back"
     yield from rig_limits.flags(inputs, missed=rate is not None and rate.missed)
     if rate is None:
         return
@@ -78,7 +83,7 @@ def _flags(inputs: RunInputs, rate: RateCheck | None) -> Iterator[str]:
         yield "rate_low"
     if rate.connections_full:
         yield "connections_full"
-    if rate.missed and inputs.window is not None and _timeouts(inputs.window.report):
+    if rate.missed and inputs.window is not None and any(map(_timeouts, inputs.window.reports)):
         yield "timeouts"
 
 
@@ -115,21 +120,35 @@ def _driver(inputs: RunInputs, _rate: RateCheck | None) -> Finding:
         how = f"signal {-end.exit_code}" if end.exit_code < 0 else f"exit status {end.exit_code}"
         detail = f": {end.error_text}" if end.error_text else ""
         return "generator_failed", f"the generator ended with {how}{detail}"
-    if inputs.window is None or inputs.figures is None or inputs.counts is None:
-        return "generator_failed", "the generator left no report of the window"
+    if (inputs.held is None and (inputs.window is None or inputs.figures is None)) or inputs.counts is None:
+        detail = f": {end.error_text}" if end is not None and end.error_text else ""
+        return "generator_failed", f"the generator left no report of the window{detail}"
     return None
+
+
+def _rider(inputs: RunInputs, _rate: RateCheck | None) -> Finding:
+    end, window = inputs.rider, inputs.window
+    if end is None or (not end.killed and end.exit_code == 0 and window is not None and window.rider is not None):
+        return None
+    how = "was killed" if end.killed else f"ended with exit status {end.exit_code}"
+    detail = f": {end.error_text}" if end.error_text else ""
+    return "generator_failed", f"the probe beside the driver {how} and took its part of the rate with it{detail}"
+
+
+def _held(inputs: RunInputs, _rate: RateCheck | None) -> Finding:
+    return unheld(inputs.held, inputs.load.held)
 
 
 def _errors(inputs: RunInputs, rate: RateCheck | None) -> Finding:
     if inputs.window is None:
         return None
-    report = inputs.window.report
-    count = error_count(report)
+    reports = inputs.window.reports
+    count = sum(map(error_count, reports))
     # Waiting beyond the time-out is what a queue of a saturated lane looks like: flagged, not an error.
-    late = _timeouts(report) if rate is not None and rate.missed and not rate.stopped else 0
+    late = sum(map(_timeouts, reports)) if rate is not None and rate.missed and not rate.stopped else 0
     if count <= late:
         return None
-    return "errors", failures_text(report, count)
+    return "errors", failures_text(reports, count)
 
 
 def _cache_hit(inputs: RunInputs, _rate: RateCheck | None) -> Finding:
@@ -169,19 +188,25 @@ def _complete(inputs: RunInputs, rate: RateCheck | None) -> Finding:
     window = inputs.window
     if window is None or (rate is not None and rate.missed and window.cut):
         return None
-    report = window.report
+    found = _complete_part(window.load.main, window.report, window.samples)
+    if found is None and window.rider is not None:
+        found = _complete_part(window.rider.load, window.rider.report, window.rider.samples)
+        found = found and f"of the probe beside the driver {found}"
+    return None if found is None else ("incomplete", found)
+
+
+def _complete_part(load: LoadSpec, report: LoadReport, samples: SampleTable | None) -> str | None:
+    """What is missing of one client's part, None when nothing is."""
     if report.verdict != "ok":
-        return "incomplete", f"the load report is {report.verdict}: {report.reason or 'no reason given'}"
-    wanted, answers = window.load.window_count, report.answered_count or 0
+        return f"the load report is {report.verdict}: {report.reason or 'no reason given'}"
+    answers = report.answered_count or 0
     resolved = answers + (report.failed_count or 0)
-    if resolved != wanted:
-        return "incomplete", f"{resolved} of {wanted} requests have an outcome"
-    if window.samples is None:
-        return "incomplete", "the generator left no samples"
-    rows = int(answered(window.samples).sum())
-    if rows != answers:
-        return "incomplete", f"{rows} samples for {answers} answers"
-    return None
+    if resolved != load.window_count:
+        return f"{resolved} of {load.window_count} requests have an outcome"
+    if samples is None:
+        return "the generator left no samples"
+    rows = int(answered(samples).sum())
+    return None if rows == answers else f"{rows} samples for {answers} answers"
 
 
 def _provider_count(inputs: RunInputs, rate: RateCheck | None) -> Finding:
@@ -227,6 +252,8 @@ _RULES: tuple[Rule, ...] = (
     _died,
     _rig,
     _driver,
+    _rider,
+    _held,
     _cache_hit,
     _errors,
     _whole,

@@ -22,7 +22,7 @@ from weighbridge.rig.guard import Guard
 from weighbridge.rig.ports import require_free
 from weighbridge.rig.register import FILE_NAME, SCRATCH_NAME, Entry, Register
 from weighbridge.rig.scratch import Scratch, read_output, unwritable, write_private
-from weighbridge.rig.services import Child, Service, StopReport
+from weighbridge.rig.services import Child, Running, Service, StopReport
 from weighbridge.rig.signals import deferred
 from weighbridge.rig.spawn import CannotRun, spawn
 from weighbridge.rig.stopping import Patience, stop
@@ -122,6 +122,10 @@ class Supervisor:
         logical CPUs it may run on. Raises ToolMissing when the program cannot be run, StoreError when its files
         cannot be written.
         """
+        return self.finish(self.begin(command, cores=cores), watch=watch)
+
+    def begin(self, command: Command, *, cores: tuple[int, ...] | None = None) -> Running:
+        """A command that runs beside others until `finish` is called for it; raises as `run` does."""
         for path, data in command.files.items():
             write_private(path, data)
         out = self._scratch.folder(self._next_mark(), _OUTPUT) / "stdout"
@@ -136,10 +140,14 @@ class Supervisor:
             cores=cores,
         )
         try:
-            child = self._launch(service, out.with_name("stderr"))
+            return Running(command, self._launch(service, out.with_name("stderr")))
         except CannotRun as error:
             raise ToolMissing(f"{service.name} could not be started: {error}.") from error
-        return self._follow(child, command, (self.guard.keep, watch) if watch else (self.guard.keep,))
+
+    def finish(self, running: Running, *, watch: Callable[[], str | None] | None = None) -> Ended:
+        """How a command that was begun ended, as `run`; its limits count from its start."""
+        looks = (self.guard.keep, watch) if watch else (self.guard.keep,)
+        return self._follow(running.child, running.command, looks)
 
     def _follow(self, child: Child, command: Command, looks: tuple[Callable[[], str | None], ...]) -> Ended:
         patience = _AT_ONCE
@@ -207,7 +215,7 @@ class Supervisor:
         if other := register.read(self.state_dir):
             raise StoreError(
                 f"{self.state_dir} is in use by another Weighbridge (pid {other.owner.pid}); wait until it has "
-                "ended, or give another place with --state-root."
+                "ended, or work in another project folder."
             )
 
     def _let_go(self) -> None:

@@ -48,14 +48,15 @@ def plan(
     document = opened.loaded.matrix
     blocks = order_blocks([cell for cell in opened.cells if cell.not_supported is None], document.runs, document.seed)
     expected = estimate(opened.cells, document.runs)
+    beside = document.calibration
     front.say(
         plan_text(
             PlanFacts(
                 cells=opened.cells,
                 blocks=blocks,
-                seconds=expected.seconds,
+                seconds=expected.seconds + (beside.estimated_s if beside else 0.0),
                 written_bytes=expected.bytes,
-                window_count=expected.window_count,
+                window_count=expected.window_count + (beside.window_count if beside else 0),
                 warnings=advise(opened.loaded, opened.cells),
             )
         )

@@ -44,12 +44,16 @@ def at_hand(asked: front.Asked, opened: front.Opened, *, compiles: bool) -> tupl
     build it with. A driver that was asked for by name is never replaced.
     """
     toolbox, path_env = Toolbox(front.home()), front.environment().get("PATH", "")
-    if asked.driver or opened.loaded.matrix.driver != "oha" or toolbox.find_oha(path_env).tool is not None:
+    if (
+        asked.driver
+        or opened.loaded.matrix.driver != "oha"
+        or (search := toolbox.find_oha(path_env)).tool is not None
+    ):
         return opened, None
     if compiles and shutil.which("cargo", path=path_env):
         return opened, None
     how = "`invoke install` builds oha" if shutil.which("cargo", path=path_env) else "oha needs cargo to be built"
-    remark = f"oha is not there, so the built-in probe drives; {how}"
+    remark = f"{search.remark or 'oha is not there'}, so the built-in probe drives; {how}"
     return front.open_matrix(replace(asked, driver="probe")), remark
 
 
