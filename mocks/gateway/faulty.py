@@ -39,6 +39,7 @@ FAULTS: Mapping[str, Build] = {
     "buffer": streams.buffer,
     "coalesce": streams.coalesce,
     "drop-chunk": streams.drop_chunk,
+    "heavy": streams.heavy,
     "stall": stall.stall,
     "error500": answers.error500,
     "html": answers.html,

@@ -40,8 +40,9 @@ CACHED_MODELS_COUNT = 64
 class AnswerPlan:
     """How the provider answers: time to the answer or the first chunk, number of chunks, time between chunks.
 
-    A time between 0 and `jitter_s` is drawn for each request and added to the delay. Without `stamps` an answer's
-    text has none; its record has the times all the same.
+    A time with the mean `jitter_s` is drawn for each request from an exponential distribution, whose tail is that of
+    real providers, and added to the delay. Without `stamps` an answer's text has none; its record has the times all
+    the same.
     """
 
     delay_s: float
@@ -66,7 +67,7 @@ class AnswerPlan:
 
     @property
     def jitter_ns(self) -> int:
-        """The most that is added to the delay."""
+        """Mean of what is added to the delay."""
         return round(self.jitter_s * _NS)
 
     @property

@@ -75,7 +75,7 @@ class Provider:
         plan = self.plan
         if plan.jitter_s == 0:
             return plan.delay_ns
-        jitter_ns = round(self._draws.random() * plan.jitter_ns)
+        jitter_ns = round(self._draws.expovariate(1.0) * plan.jitter_ns)
         self.book.jittered(jitter_ns)
         return plan.delay_ns + jitter_ns
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.browser.chromium import Chromium
 from tests.golden.campaigns import HOSTILE, hostile, whole
+from tests.golden.probed import probed
 from weighbridge.publish.clean import plain
 from weighbridge.publish.site import render
+from weighbridge.record.summary import Summary
 
 pytestmark = pytest.mark.browser
 
 LOOKS = (
-    (1280, False, "screen"), (1280, True, "screen"), (921, False, "screen"), (900, False, "screen"),
+    (1280, False, "screen"), (1280, True, "screen"), (1121, False, "screen"), (921, False, "screen"),
+    (900, False, "screen"),
     (600, True, "screen"), (380, False, "screen"), (1020, False, "print"),
 )  # fmt: skip
 CLIPPED = """[...document.querySelectorAll('.scroll, pre, figure, .answer')]
@@ -48,9 +51,12 @@ def browser(tool, tmp_path: Path) -> Iterator[Chromium]:
         yield started
 
 
-def test_the_page_opens_from_disk_and_fits_every_window(browser: Chromium, tmp_path: Path) -> None:
+@pytest.mark.parametrize("made", [whole, probed])
+def test_the_page_opens_from_disk_and_fits_every_window(
+    browser: Chromium, tmp_path: Path, made: Callable[[], Summary]
+) -> None:
     """No console message, one request (the file), no clipped table at any width or on paper, readable in the dark."""
-    site = render(whole(), tmp_path / "site")
+    site = render(made(), tmp_path / "site")
     browser.look(1280)
     browser.open(site)
     for width, dark, media in LOOKS:

@@ -23,6 +23,7 @@ from weighbridge.matrix.model import Matrix
 from weighbridge.matrix.recipe import Recipe
 from weighbridge.publish import words
 from weighbridge.record.campaign import CampaignRecord, Finished
+from weighbridge.record.certificate import Certificate
 from weighbridge.record.load_report import LoadReport
 from weighbridge.record.run import REASONS, RunRecord
 from weighbridge.record.summary import Summary
@@ -32,6 +33,7 @@ ROOTS: Mapping[str, type[BaseModel]] = {
     "run.json": RunRecord,
     "summary.json": Summary,
     "finished.json": Finished,
+    "certificate.json": Certificate,
     "load report": LoadReport,
 }
 _VALUES = {"bool": "none", "list": "text, repeatable", "str": "text"}

@@ -181,7 +181,7 @@ def test_columns_of_samples_are_all_explained() -> None:
 
 def test_events_of_the_diary_are_all_named() -> None:
     """The page lists the kinds of events that the walk writes, no more and no less."""
-    sources = "".join(path.read_text(encoding="utf-8") for path in CHECKOUT.glob("weighbridge/campaign/*.py"))
+    sources = "".join(path.read_text(encoding="utf-8") for path in CHECKOUT.glob("weighbridge/campaign/**/*.py"))
     written = set(re.findall(r"diary\.write\(\s*\"(\w+)\"", sources))
     text = (CHECKOUT / "docs" / "results-format.md").read_text(encoding="utf-8")
     listed = re.search(r"(?m)^Kinds: (.*)\.$", text)

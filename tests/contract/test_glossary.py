@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import get_args
 
 import pytest
@@ -12,10 +12,11 @@ from pydantic import BaseModel
 
 from tests.contract.doc_tables import ROOTS
 from tests.contract.texts import CHECKOUT
-from tests.golden import campaigns
+from tests.golden import campaigns, probed
 from weighbridge.publish.model import Column, Group
 from weighbridge.publish.page import page_of
 from weighbridge.record.run import Verdict
+from weighbridge.record.summary import Summary
 
 # Words that only join others in a heading.
 _JOINED = ("with rejected runs", "accepted runs", "with rejected", "accepted")
@@ -31,7 +32,7 @@ def glossary() -> set[str]:
 
 def unexplained(heading: str, known: set[str]) -> list[str]:
     """Parts of a table heading that the glossary does not have."""
-    text = re.sub(r", (ms|per s)$|/s$", "", heading.strip())
+    text = re.sub(r", (ms|µs|per s)$|/s$", "", heading.strip())
     text = re.sub(r"\s*\bp(50|95|99)\b", "", text).strip(" ,").lower()
     for joined in _JOINED:
         text = text.removesuffix(f", {joined}")
@@ -55,11 +56,11 @@ def headings(value: object) -> Iterator[str]:
             yield from headings(item)
 
 
-@pytest.mark.parametrize("name", ["smoke", "whole"])
-def test_headings_of_tables_are_words_of_the_glossary(name: str) -> None:
+@pytest.mark.parametrize("made", [campaigns.smoke, campaigns.whole, probed.probed, probed.sloped])
+def test_headings_of_tables_are_words_of_the_glossary(made: Callable[[], Summary]) -> None:
     """No page has a heading whose words the glossary does not explain."""
     known = glossary()
-    found = set(headings(page_of([getattr(campaigns, name)()])))
+    found = set(headings(page_of([made()])))
 
     assert len(found) > 20
     assert {heading: missing for heading in sorted(found) if (missing := unexplained(heading, known))} == {}

@@ -11,6 +11,7 @@ import pytest
 from markupsafe import Markup
 
 from tests.golden.campaigns import smoke, whole
+from tests.golden.probed import probed, sloped
 from weighbridge.publish import templating
 from weighbridge.publish.page import page_of
 from weighbridge.publish.terminal import campaign_text
@@ -36,6 +37,9 @@ MADE = {
     "whole.md": lambda: templating.markdown_text(page(whole())),
     "smoke.txt": lambda: campaign_text(smoke()),
     "whole.txt": lambda: campaign_text(whole()),
+    "probed.md": lambda: templating.markdown_text(page(probed())),
+    "probed.txt": lambda: campaign_text(probed()),
+    "sloped.md": lambda: templating.markdown_text(page(sloped())),
 }
 
 

@@ -115,8 +115,8 @@ class Planted:
                 with self._lock:
                     self._socks.append(sock)
                 thread = threading.Thread(target=self._speak, args=(sock,))
+                thread.start()  # before it is listed: a thread that was not started cannot be joined
                 self._threads.append(thread)
-                thread.start()
 
     def close(self) -> None:
         self._listener.shutdown(socket.SHUT_RDWR)

@@ -49,11 +49,18 @@ def test_too_few_requests_for_a_percentile(tmp_path: Path, count: int, said: str
 
 def test_too_few_requests_at_a_rate_are_located(tmp_path: Path) -> None:
     """The sentence stands where the duration was written."""
-    (line,) = _said(tmp_path, ("duration: 30s", "duration: 8s"))
+    (line,) = _said(tmp_path, ("duration: 30s", "duration: 8s, ride_along: off"))
 
     assert line.startswith(
         f"{tmp_path / 'matrix.yaml'}:12:38: loads.rate.duration: 50 per second measures 400 requests"
     )
+
+
+def test_requests_of_the_probe_beside_the_driver_are_not_behind_its_percentiles(tmp_path: Path) -> None:
+    """What the probe takes is missing in the driver's percentiles: 1,100 requests become too few for a p99."""
+    (line,) = _said(tmp_path, ("duration: 30s", "duration: 22s"))
+
+    assert "50 per second measures 872 requests in a run by the driver, beside the probe that rides along" in line
 
 
 def test_few_connections_for_a_rate(tmp_path: Path) -> None:
@@ -77,3 +84,11 @@ def test_a_chain_that_the_subject_lacks(tmp_path: Path) -> None:
     (line,) = _said(tmp_path, ("subject: alpha", "subject: beta"))
 
     assert line.endswith("chains[1]: the subject beta does not claim the chain starter")
+
+
+def test_held_streams_need_no_samples(tmp_path: Path) -> None:
+    """They have no percentiles, so their small number is no weakness."""
+    change = ("  rate: {per_second: [50], duration: 30s}\n", "  streams: {held: [0, 20], hold: 3s}\n")
+    matrix = loaded(tmp_path, change, ("requests: 1000", "requests: 1000"))
+
+    assert not [text for text in advise(matrix, expand(matrix, catalogue())) if "samples" in text or "p99" in text]

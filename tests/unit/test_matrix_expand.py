@@ -75,11 +75,13 @@ def test_what_a_recipe_does_not_claim_is_shown_and_not_run(tmp_path: Path) -> No
 
 
 def test_counts_of_a_load(tmp_path: Path) -> None:
-    """A rate measures rate × duration; clients have a connection each; the window asks for both together."""
+    """A rate measures rate × duration, clients have a connection each, and a window asks for one more a connection."""
     by_id = {cell.id: cell.load for cell in cells(tmp_path)}
     rate, clients = by_id["beta.none.work.plain.rate-50"], by_id["beta.none.work.plain.clients-10"]
 
-    assert (rate.request_count, rate.connections, rate.window_count) == (1500, 32, 1532)
+    assert (rate.request_count, rate.connections, rate.window_count) == (1500, 32, 1500 + 32 + 5)
+    assert rate.ride is not None
+    assert rate.ride.connections == 5
     assert (clients.request_count, clients.connections, clients.window_count) == (1000, 10, 1010)
 
 
@@ -178,3 +180,41 @@ def test_expansion_is_the_product_with_unique_ids_and_a_floor_for_each(axes: dic
     assert len(set(ids)) == len(ids)
     assert {floor_id(cell) for cell in found} <= set(ids)
     assert all("/" not in name and not name.startswith(".") and name == name.lower() for name in ids)
+
+
+HELD = ("clients: {counts", "streams: {held: [0, 20, 50], hold: 2s}\n  clients: {counts")
+
+
+def test_each_lane_holds_streams_once(tmp_path: Path) -> None:
+    """One cell a lane, of mode stream and of the first answer whatever else is listed, held by our own program."""
+    found = cells(
+        tmp_path, HELD, ("{20ms: {delay: 20ms, chunks: 16, gap: 5ms}}", "{a: {delay: 20ms}, b: {delay: 1s}}")
+    )
+    held = [cell for cell in found if cell.load.kind == "streams"]
+
+    assert [cell.id for cell in held] == [
+        f"{lane}.work.stream.streams-50+answer=a"
+        for lane in ("direct.none", "alpha.none", "alpha.starter", "beta.none", "beta.starter")
+    ]
+    assert {cell.driver for cell in held} == {"probe"}
+    assert {cell.driver for cell in found if cell.load.kind != "streams"} == {"oha"}
+
+
+def test_held_streams_are_each_opened_once_and_last_as_long_as_all_steps(tmp_path: Path) -> None:
+    """As many requests as the last step holds, no warm-up, and an answer whose chunks are a step apart."""
+    cell = next(cell for cell in cells(tmp_path, HELD) if cell.load.kind == "streams")
+    load = cell.load
+
+    assert (load.request_count, load.window_count, load.connections, load.warmup_count) == (50, 50, 50, 0)
+    assert (load.rate_rps, load.clients, load.ride) == (None, None, None)
+    assert cell.window_answer == AnswerSpec("20ms", 0.02, 4, 2.02)
+    assert load.expected_s(cell.answer, cell.mode) == pytest.approx(0.02 + 3 * 2.02)
+    assert load.timeout_s == pytest.approx(2.02)
+
+
+def test_other_loads_are_answered_as_the_matrix_says(tmp_path: Path) -> None:
+    """The answer of held streams is theirs alone."""
+    others = [cell for cell in cells(tmp_path, HELD) if cell.load.kind != "streams"]
+
+    assert others
+    assert all(cell.window_answer == cell.answer for cell in others)

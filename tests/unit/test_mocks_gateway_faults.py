@@ -109,6 +109,14 @@ def test_a_dropped_chunk_is_the_only_one_missing(lane: Lane) -> None:
             assert DONE in b"".join(data for _, data in found)
 
 
+def test_a_heavy_stream_is_no_other_stream(lane: Lane) -> None:
+    """With heavy:100 every chunk comes as it was sent, each in a piece of its own, and the stream ends."""
+    with faulty(lane, "heavy:100") as gateway:
+        found = reads(gateway.ports[0], chat(stream=True))
+    assert [n for numbers in sequences(found) for n in numbers] == list(range(6))
+    assert DONE in b"".join(data for _, data in found)
+
+
 def test_a_stream_without_an_end_stays_open(lane: Lane) -> None:
     """All chunks come, no end marker does, and the connection stays open; a plain answer ends as it should."""
     with faulty(lane, "no-end") as gateway:

@@ -45,7 +45,7 @@ def residences_ns(provider: Program, count: int = 12) -> list[int]:
 def draws_s(seed: int, count: int = 12) -> list[float]:
     """What the jitter must be."""
     draws = random.Random(seed)  # noqa: S311 - of a test
-    return [draws.random() * JITTER_S for _ in range(count)]
+    return [draws.expovariate(1.0) * JITTER_S for _ in range(count)]
 
 
 def test_jitter_is_added_to_the_residence_and_counted(provider: Program) -> None:

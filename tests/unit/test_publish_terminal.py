@@ -7,6 +7,7 @@ import threading
 from dataclasses import dataclass
 
 from tests.golden.campaigns import cell, hostile, rate, smoke, summary, whole
+from tests.golden.probed import probed
 from weighbridge.matrix.cells import AnswerSpec, Cell, LaneKey, LoadSpec, PayloadSpec
 from weighbridge.publish.progress import ConsoleListener
 from weighbridge.publish.terminal import PlanFacts, campaign_text, load_report_text, plan_text
@@ -19,8 +20,7 @@ def test_numbers_keep_their_digits() -> None:
     # Without the floor's dashes every column holds numbers only, which tabulate would parse.
     text = campaign_text(summary([cell("reference", rate(20))]))
     row = next(line for line in text.splitlines() if line.startswith("reference"))
-    assert row.split()[6:9] == ["2.50", "3.25", "4.75"]
-    assert row.split()[12] == "20"
+    assert row.split()[5:10] == ["20", "20.0", "2.50", "3.25", "4.75"]
     assert "248" not in campaign_text(smoke())
 
 
@@ -40,9 +40,11 @@ def test_a_mock_is_labelled_in_every_row() -> None:
 
 
 def test_lines_fit_an_ordinary_terminal() -> None:
-    """Table lines of ordinary names stay within 136 columns."""
-    widths = [len(line) for line in campaign_text(whole()).splitlines() if line.startswith(("reference", "direct"))]
-    assert max(widths) <= 136
+    """Table lines of ordinary names stay within 130 columns, with added time and without."""
+    for made in (whole(), probed()):
+        lines = campaign_text(made).splitlines()
+        widths = [len(line) for line in lines if line.startswith(("reference", "direct", "litellm "))]
+        assert max(widths) <= 130
 
 
 def test_hostile_text_does_not_reach_the_terminal() -> None:

@@ -203,6 +203,32 @@ print("report", len(seen))
     assert ended.stdout == b"up\nreport 1\n"
 
 
+def test_two_commands_run_together_and_are_told_apart(supervisor: Supervisor, tmp_path: Path) -> None:
+    """The one that was begun first lives while the other runs; each has its own output, limits and CPU time."""
+    burn = "import time; e = time.process_time() + 0.4\nwhile time.process_time() < e: pass\nprint('burnt')"
+    idle = "import os, time\nwhile not os.path.exists('done'): time.sleep(0.01)\nprint('idled')"
+    beside = supervisor.begin(_python(idle, tmp_path))
+    main = supervisor.run(_python(burn, tmp_path))
+    assert beside.child.alive()
+    (tmp_path / "done").touch()
+    ended = supervisor.finish(beside)
+    assert (main.stdout, ended.stdout, ended.exit_code) == (b"burnt\n", b"idled\n", 0)
+    assert main.cpu_s is not None
+    assert ended.cpu_s is not None
+    assert main.cpu_s >= 0.4 > ended.cpu_s
+    assert ended.wall_s > main.wall_s
+
+
+def test_a_command_that_was_begun_is_stopped_by_wish_or_at_the_end(tmp_path: Path) -> None:
+    """A text of the watch stops it, and what nobody finished is gone with the supervisor."""
+    with Supervisor(tmp_path / "other") as owner:
+        unwanted, forgotten = (owner.begin(Command(("sleep", "60"), tmp_path, 60.0)) for _ in range(2))
+        ended = owner.finish(unwanted, watch=lambda: "not wanted any more")
+        assert (ended.cut, ended.exit_code) == (True, -signal.SIGINT)
+        assert forgotten.child.alive()
+    assert not forgotten.child.alive()
+
+
 def test_an_overdue_command_is_killed_with_its_tree(supervisor: Supervisor, tmp_path: Path) -> None:
     """At its deadline a command that ignores everything is killed, and so is the stray it had started."""
     ignore = "import signal; [signal.signal(n, signal.SIG_IGN) for n in (2, 15)]; "

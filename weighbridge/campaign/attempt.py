@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from weighbridge.campaign.diary import utc_now
+from weighbridge.campaign.facts import rider_record, window_facts
 from weighbridge.campaign.stage import Stage
-from weighbridge.campaign.window import PROVIDER_FILE, Window, run_window
+from weighbridge.campaign.window import Client, Window, run_window
 from weighbridge.errors import InputError, LaneFailed
 from weighbridge.judge.acceptance import judge_run
 from weighbridge.judge.figures import run_figures
@@ -15,7 +16,6 @@ from weighbridge.judge.histograms import HISTOGRAMS_FILE, run_histograms
 from weighbridge.judge.inputs import (
     DriverEnd,
     Failure,
-    InbandFacts,
     Judgement,
     ProviderHealth,
     RunInputs,
@@ -23,8 +23,7 @@ from weighbridge.judge.inputs import (
 )
 from weighbridge.matrix.cells import Cell
 from weighbridge.record.figures import Absent
-from weighbridge.record.provider_rows import read_provider_rows
-from weighbridge.record.run import Evidence, RunFigures, RunRecord
+from weighbridge.record.run import Evidence, RunRecord
 from weighbridge.rig.lane import Lane
 from weighbridge.rig.signals import deferred
 
@@ -63,7 +62,7 @@ def make_attempt(stage: Stage, lane: Lane, attempt: Attempt, evidence: tuple[Evi
     if "connections_unchecked" in judgement.flags:
         inputs = replace(inputs, doubled_achieved_rps=_with_more_connections(stage, lane, attempt))
         judgement = attempt.judge(inputs)
-    record = _record(stage, attempt, judgement, evidence).model_copy(update=_measured(window, inputs.figures))
+    record = _record(stage, attempt, judgement, evidence).model_copy(update=_measured(window, inputs))
     _commit(stage, record, window, inputs.window)
     return record
 
@@ -94,7 +93,7 @@ def fail_attempt(
 
 
 def _inputs(stage: Stage, attempt: Attempt, window: Window, evidence: tuple[Evidence, ...]) -> RunInputs:
-    facts = _facts(window, attempt.cell)
+    facts = window_facts(window, attempt.cell)
     figures = None if facts is None else run_figures(facts)
     return RunInputs(
         load=attempt.cell.load,
@@ -103,7 +102,9 @@ def _inputs(stage: Stage, attempt: Attempt, window: Window, evidence: tuple[Evid
         window=facts,
         figures=figures,
         counts=window.counts,
-        driver=DriverEnd(window.ended.exit_code, window.ended.killed, stage.without_folders(window.unreadable or "")),
+        held=window.main.reading.held if window.main.reading else None,
+        driver=_end_of(stage, window.main),
+        rider=None if window.rider is None else _end_of(stage, window.rider),
         gateway_died=window.death,
         load_before=window.load_before,
         load_after=window.load_after,
@@ -120,30 +121,22 @@ def _inputs(stage: Stage, attempt: Attempt, window: Window, evidence: tuple[Evid
     )
 
 
-def _facts(window: Window, cell: Cell) -> WindowFacts | None:
-    """What the driver left of a window, None when it left no report."""
-    reading, ended = window.reading, window.ended
-    if reading is None:
-        return None
-    inband = None
-    if reading.inband is not None:
-        provider = read_provider_rows(window.files[PROVIDER_FILE], origin=PROVIDER_FILE)
-        inband = InbandFacts(cell.mode, cell.answer, reading.inband, reading.events, provider)
-    return WindowFacts(
-        cell.load, reading.report, reading.samples, cut=ended.cut, process_s=ended.wall_s, inband=inband
-    )
+def _end_of(stage: Stage, client: Client) -> DriverEnd:
+    return DriverEnd(client.ended.exit_code, client.ended.killed, stage.without_folders(client.unreadable or ""))
 
 
 def _with_more_connections(stage: Stage, lane: Lane, attempt: Attempt) -> float | None:
     """Rate that one more window with twice the connections achieved, None when it left no report."""
-    load = replace(attempt.cell.load, connections=_MORE_CONNECTIONS * attempt.cell.load.connections)
+    load, ride = attempt.cell.load, attempt.cell.load.ride
+    more = None if ride is None else replace(ride, connections=_MORE_CONNECTIONS * ride.connections)
+    load = replace(load, connections=_MORE_CONNECTIONS * load.connections, ride=more)
     cell = replace(attempt.cell, load=load)
     stage.diary.write("more_connections", cell=attempt.cell.id, connections=load.connections)
     try:
         window = run_window(stage, lane, cell, f"{attempt.seed_text} twice the connections")
     except (LaneFailed, InputError):  # a driver may not go so high
         return None
-    facts = _facts(window, cell)
+    facts = window_facts(window, cell)
     return None if facts is None else run_figures(facts).achieved_rps
 
 
@@ -167,14 +160,16 @@ def _record(stage: Stage, attempt: Attempt, judgement: Judgement, evidence: tupl
     )
 
 
-def _measured(window: Window, figures: RunFigures | None) -> dict[str, object]:
+def _measured(window: Window, inputs: RunInputs) -> dict[str, object]:
     return {
         "started_at": window.started_at,
         "window_s": window.window_s,
-        "driver": window.driver,
-        "load_report": window.reading.report if window.reading else None,
+        "driver": window.main.driver,
+        "rider": rider_record(window),
+        "load_report": window.main.reading.report if window.main.reading else None,
         "counts": window.counts,
-        "figures": figures,
+        "figures": inputs.figures,
+        "held": inputs.held,
         "drain_s": window.drained.drain_s,
         "undelivered_at_end_count": window.drained.undelivered_at_end_count,
         "load_before": window.load_before,
@@ -184,7 +179,7 @@ def _measured(window: Window, figures: RunFigures | None) -> dict[str, object]:
 
 
 def _commit(stage: Stage, record: RunRecord, window: Window, facts: WindowFacts | None) -> None:
-    samples = window.reading.samples if window.reading else None
+    samples = window.main.reading.samples if window.main.reading else None
     kept = _fit_to_keep(stage, window.files)
     histograms = run_histograms(facts) if facts else None
     if histograms is not None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from weighbridge import METHOD_VERSION, __version__
 from weighbridge.campaign.diary import utc_now
 from weighbridge.campaign.request import CampaignRequest
+from weighbridge.campaign.rider import rider_facts
 from weighbridge.errors import ToolMissing
 from weighbridge.matrix.cells import FLOOR, Cell
 from weighbridge.matrix.expand import floor_id
@@ -54,7 +55,7 @@ def open_record(
         load_limit_per_cpu=matrix.accept.load_limit_per_cpu,
         git=read_git(request.checkout, environ),
         host=host,
-        tools=(request.tool.facts, *_python_tools()),
+        tools=(request.tool.facts, *_rider_tools(request), *_python_tools()),
         gateways=tuple(_gateway(request, name) for name in _gateway_ids(request)),
         payloads={
             name: PayloadFacts(system_bytes=p.system_bytes, user_bytes=p.user_bytes)
@@ -89,6 +90,10 @@ def plan_of(cell: Cell) -> CellPlan:
         duration_s=cell.load.duration_s,
         request_count=cell.load.request_count,
         connections=cell.load.connections,
+        rider_rps=cell.load.ride.rate_rps if cell.load.ride else None,
+        rider_connections=cell.load.ride.connections if cell.load.ride else None,
+        no_rider=cell.load.no_ride,
+        held_counts=cell.load.held.counts if cell.load.held else (),
         driver=cell.driver,
         floor=floor_id(cell),
         not_supported=cell.not_supported,
@@ -118,6 +123,11 @@ def _gateway(request: CampaignRequest, name: str) -> GatewayFacts:
         tool=installed.facts if installed else None,
         unavailable=request.unavailable.get(name),
     )
+
+
+def _rider_tools(request: CampaignRequest) -> tuple[ToolFacts, ...]:
+    """The probe, where it rides along beside the driver."""
+    return (rider_facts(),) if any(cell.load.ride for cell in request.cells) else ()
 
 
 def _python_tools() -> tuple[ToolFacts, ...]:

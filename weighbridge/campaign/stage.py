@@ -11,6 +11,7 @@ from weighbridge import METHOD_VERSION, resources
 from weighbridge.campaign.diary import Diary
 from weighbridge.campaign.listener import Listener
 from weighbridge.campaign.request import CampaignRequest
+from weighbridge.load.driver import LoadPlan
 from weighbridge.matrix.cells import Cell, LaneKey
 from weighbridge.record.host import LoadReading
 from weighbridge.record.store import CampaignStore
@@ -26,11 +27,17 @@ def no_witness(_lane: Lane) -> Mapping[str, bytes]:
     return {}
 
 
+def death_of(lane: Lane, _plan: LoadPlan) -> str | None:
+    """How the gateway ended; None while it lives."""
+    return lane.death()
+
+
 @dataclass(frozen=True)
 class Stage:
     """A campaign that is set up and can run windows.
 
-    `witness` is asked after each window for files that its gateway has to tell about it.
+    `witness` is asked after each window for files that its gateway has to tell about it, `watch` about ten times a
+    second while a window is driven: a text from it ends the window.
     """
 
     request: CampaignRequest
@@ -45,6 +52,7 @@ class Stage:
     listener: Listener
     cpus: CpuPlan | None = None
     witness: Callable[[Lane], Mapping[str, bytes]] = no_witness
+    watch: Callable[[Lane, LoadPlan], str | None] = death_of
 
     def reading(self) -> LoadReading:
         """How busy the machine is, our own processes left out of the foreign share."""

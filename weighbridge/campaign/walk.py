@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from weighbridge.campaign.attempt import Attempt, fail_attempt, make_attempt
+from weighbridge.campaign.holding import with_holder
 from weighbridge.campaign.listener import Progress
 from weighbridge.campaign.preflight import preflight
 from weighbridge.campaign.stage import Stage
@@ -164,13 +165,16 @@ class _Visit:
                 phase="preflight",
                 log_tail=lane.log_tail(),
             )
-            return self._note(cell, fail_attempt(self.stage, attempt, error, (evidence,)))
+            return self._note(cell, fail_attempt(self._stage_of(cell), attempt, error, (evidence,)))
         expected_s = cell.load.expected_s(cell.answer, cell.mode)
         self.stage.listener.window_opened(cell.id, self.block, expected_s, self.tally.progress())
-        return self._note(cell, make_attempt(self.stage, lane, attempt, (evidence,)))
+        return self._note(cell, make_attempt(self._stage_of(cell), lane, attempt, (evidence,)))
 
     def _failed(self, cell: Cell, error: LaneFailed) -> RunRecord:
-        return self._note(cell, fail_attempt(self.stage, self._next(cell), error))
+        return self._note(cell, fail_attempt(self._stage_of(cell), self._next(cell), error))
+
+    def _stage_of(self, cell: Cell) -> Stage:
+        return self.stage if cell.load.held is None else with_holder(self.stage)
 
     def _next(self, cell: Cell) -> Attempt:
         self.tally.attempts[cell.id] += 1

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from weighbridge.campaign.costs import begin_costs
 from weighbridge.campaign.diary import utc_now
+from weighbridge.campaign.driving import Driven, Party, drive, driver_cores, make_bodies, seed_of
+from weighbridge.campaign.rider import Riding, alight, board, plan_ride
 from weighbridge.campaign.stage import Stage
 from weighbridge.command import Ended
-from weighbridge.errors import InputError
-from weighbridge.load.bodies import BodyFacts, BodyPlan, write_bodies
+from weighbridge.load.bodies import BodyFacts
 from weighbridge.load.driver import LoadPlan, Reading
 from weighbridge.matrix.cells import Cell, LoadSpec
 from weighbridge.record.host import LoadReading
+from weighbridge.record.load_report import LoadReport
 from weighbridge.record.run import Counts, DriverRecord, Resources
-from weighbridge.rig.lane import MODEL, Drained, Lane
-from weighbridge.rig.tail import clean
+from weighbridge.rig.lane import Drained, Lane
 
 _JSON = ("content-type", "application/json")
 _WARMUP_CLIENTS = 10
@@ -31,15 +31,25 @@ PROVIDER_FILE = "provider.csv"
 
 
 @dataclass(frozen=True)
-class Window:
-    """Everything that one window left."""
+class Client:
+    """One client at its end: its part of the load, how it ended, and its reading or why there is none."""
 
-    started_at: str
-    window_s: float
+    load: LoadSpec
     driver: DriverRecord
     ended: Ended
     reading: Reading | None
     unreadable: str | None
+
+
+@dataclass(frozen=True)
+class Window:
+    """Everything that one window left; `load` is the whole as driven, `rider` the probe that rode along."""
+
+    load: LoadSpec
+    started_at: str
+    window_s: float
+    main: Client
+    rider: Client | None
     counts: Counts
     provider: Mapping[str, Any]
     resources: Resources
@@ -51,13 +61,24 @@ class Window:
 
 
 @dataclass(frozen=True)
-class Driven:
-    """How the load generator was run and what it left behind."""
+class _Driven:
+    """Both clients at their end, and the load as it was driven."""
 
-    plan: LoadPlan
-    argv: tuple[str, ...]
-    secrets: tuple[str, ...]
-    ended: Ended
+    load: LoadSpec
+    started_at: str
+    window_s: float
+    main: Driven
+    rider: Driven | None
+
+    @property
+    def clients(self) -> tuple[Driven, ...]:
+        return (self.main,) if self.rider is None else (self.main, self.rider)
+
+    @property
+    def ended(self) -> Ended:
+        """The driver's end with the CPU of both."""
+        used = [one.ended.cpu_s for one in self.clients if one.ended.cpu_s is not None]
+        return replace(self.main.ended, cpu_s=sum(used) if used else None)
 
 
 def run_window(stage: Stage, lane: Lane, cell: Cell, seed_text: str) -> Window:
@@ -66,28 +87,28 @@ def run_window(stage: Stage, lane: Lane, cell: Cell, seed_text: str) -> Window:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     plan = _plan(stage, lane, cell, folder, seed_text)
-    facts = _bodies(plan.bodies, cell, cell.load.window_count, seed_text)
+    facts = make_bodies(plan.bodies, cell, cell.load.window_count, seed_text)
     _warm(stage, plan, cell, seed_text)
-    stage.mocks.reset(cell.answer)
+    beside = plan_ride(cell, plan, seed_text)
+    stage.mocks.reset(cell.window_answer)
     before = stage.reading()
     costs = begin_costs(stage, lane)
-    started_at, begun = utc_now(), time.monotonic()
-    driven = _drive(stage, plan, lane.death)
-    window_s = time.monotonic() - begun
+    driven = _drive(stage, lane, cell, plan, beside)
     after = stage.reading()
     death = lane.death()
     drained = lane.drain()
     provider = stage.mocks.provider.ask("GET", "/counters")
-    resources = costs.end(driven.ended, window_s)
-    reading, unreadable = _read(stage, driven)
+    resources = costs.end(driven.ended, driven.window_s)
+    main = _client(driven.main)
+    rider = None if driven.rider is None else _client(driven.rider)
+    both = (main,) if rider is None else (main, rider)
     return Window(
-        started_at=started_at,
-        window_s=window_s,
-        driver=_driver_record(stage, driven),
-        ended=driven.ended,
-        reading=reading,
-        unreadable=unreadable,
-        counts=_counts(stage, lane, provider, reading, _expected_repeats(stage, cell, facts)),
+        load=driven.load,
+        started_at=driven.started_at,
+        window_s=driven.window_s,
+        main=main,
+        rider=rider,
+        counts=_counts(stage, lane, provider, both, _expected_repeats(stage, driven.load, facts)),
         provider=provider,
         resources=resources,
         drained=drained,
@@ -98,16 +119,6 @@ def run_window(stage: Stage, lane: Lane, cell: Cell, seed_text: str) -> Window:
     )
 
 
-def _bodies(path: Path, cell: Cell, request_count: int, seed_text: str) -> BodyFacts:
-    """Prompts that no other window has: the seed is made of the matrix's and of the attempt's own name."""
-    return write_bodies(path, BodyPlan(cell.payload, cell.mode, MODEL, request_count, _seed(seed_text)))
-
-
-def _seed(seed_text: str) -> int:
-    """A seed of its own for each name."""
-    return int.from_bytes(hashlib.sha256(seed_text.encode()).digest()[:8])
-
-
 def _plan(stage: Stage, lane: Lane, cell: Cell, folder: Path, seed_text: str) -> LoadPlan:
     out = folder / "out"
     out.mkdir()
@@ -115,13 +126,13 @@ def _plan(stage: Stage, lane: Lane, cell: Cell, folder: Path, seed_text: str) ->
         program=stage.request.tool.path,
         url=lane.url,
         mode=cell.mode,
-        load=cell.load,
+        load=cell.load.main,
         headers=(*lane.headers, _JSON),
         secrets=stage.keys.all,
         bodies=folder / "bodies.jsonl",
         out_dir=out,
         expected_s=cell.load.expected_s(cell.answer, cell.mode),
-        seed=_seed(seed_text),
+        seed=seed_of(seed_text),
     )
 
 
@@ -143,79 +154,57 @@ def _warm(stage: Stage, plan: LoadPlan, cell: Cell, seed_text: str) -> None:
     out = plan.out_dir.parent / "warmup"
     out.mkdir()
     bodies = out / "bodies.jsonl"
-    _bodies(bodies, cell, load.window_count, f"{seed_text} warm-up")
+    make_bodies(bodies, cell, load.window_count, f"{seed_text} warm-up")
     warm = replace(plan, load=load, bodies=bodies, out_dir=out, expected_s=10.0)
-    stage.supervisor.run(replace(stage.request.driver.command(warm), deadline_s=30.0), cores=_driver_cores(stage))
+    stage.supervisor.run(replace(stage.request.driver.command(warm), deadline_s=30.0), cores=driver_cores(stage))
 
 
-def _drive(stage: Stage, plan: LoadPlan, watch: Callable[[], str | None]) -> Driven:
-    command = stage.request.driver.command(plan)
-    ended = stage.supervisor.run(command, watch=watch, cores=_driver_cores(stage))
-    return Driven(plan=plan, argv=command.argv, secrets=(*command.secrets, *stage.keys.all), ended=ended)
-
-
-def _driver_cores(stage: Stage) -> tuple[int, ...] | None:
-    return stage.cpus.driver if stage.cpus else None
-
-
-def _read(stage: Stage, driven: Driven) -> tuple[Reading | None, str | None]:
-    """The load report of the window, or the sentence why there is none."""
-    driver = stage.request.driver
-    left = driver.outputs(driven.plan, driven.ended.exit_code, driven.ended.stderr)
-    outputs = replace(left, tool_version=stage.request.tool.facts.version)
+def _drive(stage: Stage, lane: Lane, cell: Cell, plan: LoadPlan, beside: LoadPlan | None) -> _Driven:
+    """The probe's window first, where one rides along; without it the driver has the whole load."""
+    riding = cell.load.no_ride if beside is None else board(stage, lane, beside)
+    load = cell.load if isinstance(riding, Riding) else cell.load.alone(riding)
+    part = replace(plan, load=load.main, expected_s=load.main.expected_s(cell.answer, cell.mode))
+    started_at, begun = utc_now(), time.monotonic()
     try:
-        return driver.read(outputs), None
-    except InputError as error:
-        return None, _with_last_words(error.problem, clean(driven.ended.stderr, driven.secrets))
+        main = drive(
+            stage, Party(stage.request.driver, stage.request.tool.facts, part), lambda: stage.watch(lane, part)
+        )
+    except BaseException:
+        if isinstance(riding, Riding):
+            stage.supervisor.stop(riding.running.child)
+        raise
+    window_s = time.monotonic() - begun
+    rider = alight(stage, riding, main.ended) if isinstance(riding, Riding) else None
+    return _Driven(load, started_at, window_s, main, rider)
 
 
-def _with_last_words(problem: str, said: str) -> str:
-    """Why there is no report, with the generator's own first error where the problem does not tell it yet."""
-    errors = [line.strip() for line in said.splitlines() if line.strip().lower().startswith("error")]
-    return f"{problem}; it said: {errors[0][:200]}" if errors and errors[0] not in problem else problem
+def _client(driven: Driven) -> Client:
+    reading, unreadable = driven.read()
+    return Client(driven.party.plan.load, driven.record(), driven.ended, reading, unreadable)
 
 
-def _driver_record(stage: Stage, driven: Driven) -> DriverRecord:
-    return DriverRecord(
-        tool=stage.request.tool.facts,
-        argv=_masked(driven),
-        exit_code=driven.ended.exit_code,
-        cut=driven.ended.cut,
-    )
-
-
-def _masked(driven: Driven) -> tuple[str, ...]:
-    """Arguments without secrets and without the folders of this machine."""
-    folder = str(driven.plan.out_dir)
-    shown = (clean(argument.encode(), driven.secrets).strip("\n") for argument in driven.argv[1:])
-    shortened = (text.replace(folder, "OUT").replace(str(driven.plan.out_dir.parent), "WINDOW") for text in shown)
-    return (Path(driven.argv[0]).name, *shortened)
-
-
-def _expected_repeats(stage: Stage, cell: Cell, facts: BodyFacts) -> float:
-    """Share of prompts that repeat an earlier one by the driver's way of taking lines."""
+def _expected_repeats(stage: Stage, load: LoadSpec, facts: BodyFacts) -> float:
+    """Share of prompts that repeat an earlier one by the drivers' way of taking lines; the probe repeats none."""
     if stage.request.driver.capabilities.unique_prompts:
         return 0.0
-    return facts.expected_repeat_ratio(cell.load.window_count)
+    drawn = load.main.window_count
+    return facts.expected_repeat_ratio(drawn) * drawn / load.window_count
 
 
 def _counts(
-    stage: Stage, lane: Lane, provider: Mapping[str, Any], reading: Reading | None, expected_repeat: float
+    stage: Stage, lane: Lane, provider: Mapping[str, Any], clients: Sequence[Client], expected_repeat: float
 ) -> Counts:
     control = stage.mocks.control_plane.ask("GET", "/counters")
     calls = {kind: int(count) for kind, count in control["calls"].items()}
     needs_control_plane = lane.setup.recipe.needs.control_plane
-    report = reading.report if reading else None
-    success = None
-    if report is not None and report.answered_by_status is not None:
-        success = sum(count for status, count in report.answered_by_status.items() if status.startswith("2"))
+    reports = [None if one.reading is None else one.reading.report for one in clients]
     requests = int(provider["request_count"])
     distinct = int(provider["distinct_reference_count"])
     referenced = requests - int(provider["unreferenced_count"])
     return Counts(
-        client_sent_count=report.sent_count if report else None,
-        client_answered_count=report.answered_count if report else None,
-        client_success_count=success,
+        client_sent_count=_sum([report.sent_count if report else None for report in reports]),
+        client_answered_count=_sum([report.answered_count if report else None for report in reports]),
+        client_success_count=_sum([_success_count(report) for report in reports]),
         provider_request_count=requests,
         provider_distinct_count=distinct,
         provider_aborted_count=int(provider["aborted_count"]),
@@ -227,14 +216,23 @@ def _counts(
     )
 
 
-def _kept(stage: Stage, driven: Driven) -> dict[str, bytes]:
-    """The driver's own files and arguments, and the provider's record of each request."""
-    kept = {
-        f"driver/{path.name}": path.read_bytes() for path in sorted(driven.plan.out_dir.iterdir()) if path.is_file()
-    }
-    kept["driver/argv.txt"] = ("\n".join(_masked(driven)) + "\n").encode()
-    if driven.ended.stderr:
-        kept["driver/stderr.txt"] = clean(driven.ended.stderr, driven.secrets).encode()
+def _success_count(report: LoadReport | None) -> int | None:
+    if report is None or report.answered_by_status is None:
+        return None
+    return sum(count for status, count in report.answered_by_status.items() if status.startswith("2"))
+
+
+def _sum(counts: Sequence[int | None]) -> int | None:
+    """Sum over the clients; None where one of them does not tell."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None
+
+
+def _kept(stage: Stage, driven: _Driven) -> dict[str, bytes]:
+    """The clients' own files and arguments, and the provider's record of each request."""
+    kept = driven.main.kept("driver")
+    if driven.rider is not None:
+        kept |= driven.rider.kept("rider")
     kept[PROVIDER_FILE] = _records(stage)
     return kept
 

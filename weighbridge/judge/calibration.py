@@ -17,8 +17,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from weighbridge import quantiles
 from weighbridge.judge.intervals import t_quantile
-from weighbridge.judge.mixture import quantile_ns, truth_quantile
+from weighbridge.judge.mixture import quantile_ns, sampling_error_ns, truth_quantile
 from weighbridge.judge.timing import SHARES
 from weighbridge.matrix.cells import Mode
 from weighbridge.record.certificate import (
@@ -37,6 +38,12 @@ RELATIVE_LIMIT: Mapping[str, float] = {"p50": 0.02, "p95": 0.05, "p99": 0.05}
 ABSOLUTE_LIMIT_MS: Mapping[str, float] = {"p50": 0.020, "p95": 0.100, "p99": 0.100}
 JITTER_FACTOR = 10.0
 CPU_LIMIT_RATIO = 0.05
+# Fewer blocks have no median worth the name, fewer samples no stable p99 and no stable join: that is provisional, and
+# there no limit is narrower than what the samples can show.
+BLOCKS_NEEDED = 3
+SAMPLES_NEEDED = 500
+TARE_NEEDED = 1000
+SIGMAS = 3.0
 
 _NS_PER_MS = 1e6
 
@@ -145,6 +152,8 @@ def _row(weight: Weight, figure: Percentile, resolution: Sequence[Resolution]) -
     if weight.arrangement == "cell":
         widths = [one.half_width_ms for one in resolution if _same(one, weight, figure)]
         limit = max([limit, *widths])
+    if _is_thin(weight.blocks):
+        limit = max(limit, *(_sampling_ms(block.lane, block.tare, figure) for block in weight.blocks))
     return WeightResult(
         **{**middle.model_dump(), "shift_error_ms": statistics.median(one.shift_error_ms for one in errors)},
         weight=weight.name,
@@ -157,7 +166,16 @@ def _row(weight: Weight, figure: Percentile, resolution: Sequence[Resolution]) -
         sample_count=min(len(block.lane.added_ns) for block in weight.blocks),
         tare_count=min(len(block.tare.added_ns) for block in weight.blocks),
         blocks=errors,
+        judged=_is_firm(weight.blocks, figure),
         passed=abs(middle.added_error_ms) <= limit,
+    )
+
+
+def _is_firm(blocks: Sequence[WeightBlock], figure: Percentile) -> bool:
+    """Whether the blocks together have 10 samples beyond the percentile: METHOD 5 keeps the others out of gates."""
+    return (
+        sum(quantiles.beyond(len(block.lane.added_ns), SHARES[figure]) for block in blocks)
+        >= quantiles.SAMPLES_BEYOND
     )
 
 
@@ -166,6 +184,22 @@ def _median_block(errors: Sequence[BlockError]) -> BlockError:
     ordered = sorted(errors, key=lambda one: one.added_error_ms)
     middle = ordered[(len(ordered) - 1) // 2 : len(ordered) // 2 + 1]
     return max(middle, key=lambda one: abs(one.added_error_ms))
+
+
+def _is_thin(blocks: Sequence[WeightBlock]) -> bool:
+    sizes = [(len(block.lane.added_ns), len(block.tare.added_ns)) for block in blocks]
+    return is_thin(len(blocks), min(lane for lane, _ in sizes), min(tare for _, tare in sizes))
+
+
+def is_thin(block_count: int, sample_count: int, tare_count: int) -> bool:
+    """Whether a figure has too little behind it for a certificate that is more than provisional."""
+    return block_count < BLOCKS_NEEDED or sample_count < SAMPLES_NEEDED or tare_count < TARE_NEEDED
+
+
+def _sampling_ms(one: LaneSamples, other: LaneSamples, figure: Percentile) -> float:
+    """Largest difference of two lanes that so few samples alone explain: three standard errors."""
+    errors = [sampling_error_ns(lane.added_ns, SHARES[figure]) for lane in (one, other)]
+    return SIGMAS * math.hypot(*errors) / _NS_PER_MS
 
 
 def _same(one: Resolution, weight: Weight, figure: Percentile) -> bool:
@@ -181,12 +215,19 @@ def _resolution(
     ]
     middle = statistics.median(differences)
     spread = math.sqrt(statistics.fmean(one**2 for one in differences))
+    half_width = t_quantile(len(differences)) * spread
     limit = ABSOLUTE_LIMIT_MS[figure]
+    if arrangement == "cell":
+        # Two cells of one lane differ by some 50 µs by nature: here "no difference" is an interval that holds zero.
+        limit = max(limit, half_width / math.sqrt(len(differences)))
+    smallest = min(len(lane.added_ns) for pair in pairs for lane in pair)
+    if is_thin(len(pairs), smallest, TARE_NEEDED):
+        limit = max(limit, *(_sampling_ms(one, other, figure) for one, other in pairs))
     return Resolution(
         mode=mode,
         arrangement=arrangement,
         figure=figure,
-        half_width_ms=t_quantile(len(differences)) * spread,
+        half_width_ms=half_width,
         median_difference_ms=middle,
         worst_difference_ms=max(differences, key=abs),
         block_count=len(differences),

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from weighbridge.judge import cell_inband, checks, numbers
+from weighbridge.judge import cell_inband, checks, held_cell, numbers
 from weighbridge.judge.flags import ordered
 from weighbridge.judge.merging import merged
 from weighbridge.judge.outcome import Attempts, Outcome, outcome, rejected_by_reason
@@ -58,7 +58,10 @@ def summarise_cell(attempts: Attempts, floors: Sequence[RunRecord], answer: Answ
         "load_before": accepted[0].load_before if accepted else None,
         "load_after": accepted[-1].load_after if accepted else None,
         "claimed_overhead_ms": _claimed(accepted, found),
+        "memory_per_stream_bytes": held_cell.NOT_HELD,
     }
+    if plan.load_kind == "streams":
+        fields |= held_cell.held_fields(attempts, found)
     return CellSummary(**fields)
 
 
@@ -71,6 +74,7 @@ def _identity(plan: CellPlan) -> dict[str, Any]:
         duration_s=plan.duration_s,
         request_count=plan.request_count,
         connections=plan.connections,
+        held_counts=plan.held_counts,
     )
     return {**{name: getattr(plan, name) for name in same}, "load": load, "offered_rps": plan.rate_rps}
 

@@ -152,5 +152,9 @@ def _flags(
         return
     pairs = pairs_of(attempts.accepted, floors, headline)
     floor = merge_runs([direct for _, direct in pairs])
-    if isinstance(floor, Timing) and floor.p99 is not None and floor.p99 > FLOOR_SHARE * max(added.p50, 0.0):
+    if not isinstance(floor, Timing):
+        return
+    # A p99 is no less than a p95, so where the floor has none (a probe that rides along) the p95 shows it as well.
+    highest = floor.p95 if floor.p99 is None else floor.p99
+    if highest is not None and highest > FLOOR_SHARE * max(added.p50, 0.0):
         yield "added_floor_limited"

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from weighbridge.judge.calibration import is_thin
 from weighbridge.record.certificate import (
     Certificate,
     CpuResult,
@@ -25,10 +26,6 @@ from weighbridge.record.host import HostFacts, ToolFacts
 from weighbridge.record.run import NOT_MEASURED
 
 HOLDS_FOR = timedelta(days=7)
-# Fewer blocks have no median worth the name, fewer samples no stable p99 and no stable join.
-BLOCKS_NEEDED = 3
-SAMPLES_NEEDED = 500
-TARE_NEEDED = 1000
 
 
 @dataclass(frozen=True)
@@ -126,7 +123,7 @@ def _problems(findings: Findings) -> Iterator[str]:
         yield "no fault was planted"
     yield from findings.gaps
     for one in findings.weights:
-        if not one.passed:
+        if one.judged and not one.passed:
             yield (
                 f"{one.weight} ({one.mode}, {one.arrangement}, {one.surroundings}): added {one.figure} is off by "
                 f"{one.added_error_ms:+.3f} ms, the limit is {one.limit_ms:.3f} ms"
@@ -152,4 +149,4 @@ def _problems(findings: Findings) -> Iterator[str]:
 
 
 def _is_thin(one: WeightResult) -> bool:
-    return len(one.blocks) < BLOCKS_NEEDED or one.sample_count < SAMPLES_NEEDED or one.tare_count < TARE_NEEDED
+    return is_thin(len(one.blocks), one.sample_count, one.tare_count)

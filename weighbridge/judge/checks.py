@@ -37,7 +37,7 @@ def run_flags(inputs: RunInputs) -> Iterator[str]:
     if inputs.counts is not None and prompts_repeated(inputs.counts):
         yield "prompts_repeated"
     if inputs.window is not None:
-        if not report_adds_up(inputs.window.report):
+        if not all(map(report_adds_up, inputs.window.reports)):
             yield "counts_differ"
         if inputs.window.samples is not None and answers_uneven(inputs.window.samples):
             yield "uneven_answers"

@@ -9,7 +9,7 @@ PUBLISHABLE = frozenset({"valid", "saturated", "not_supported", "unavailable"})
 
 
 def exit_code(summary: Summary) -> int:
-    """0 when every selected cell has an outcome to publish, 3 when some cell has none or its own certificate fails."""
+    """0 when every cell has an outcome to publish, 3 when some cell has none or the own certificate failed."""
     found = summary.certificate
     if isinstance(found, Certificate) and found.campaign == summary.campaign and not found.passed:
         return 3

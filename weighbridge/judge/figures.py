@@ -23,11 +23,11 @@ from weighbridge.judge.answers import (
 from weighbridge.judge.fidelity import unwhole_count
 from weighbridge.judge.inband import inband_figures
 from weighbridge.judge.inflight import in_flight_max
-from weighbridge.judge.inputs import WindowFacts
+from weighbridge.judge.inputs import RiderFacts, WindowFacts
 from weighbridge.judge.timing import SHARES, few_samples, timing_or_absent
 from weighbridge.quantiles import beyond
 from weighbridge.record.figures import Absent, Timing, TimingOrAbsent
-from weighbridge.record.load_report import PercentilesOrAbsent
+from weighbridge.record.load_report import LoadReport, PercentilesOrAbsent
 from weighbridge.record.run import RunFigures
 from weighbridge.record.samples import SampleTable, Times
 
@@ -53,7 +53,8 @@ def run_figures(window: WindowFacts) -> RunFigures:
     The first C requests by sent start are left out of every timing (C = connections, at most the rows): each
     of them opened a connection. Response time counts from the intended start, for clients it is the service
     time. A cut rate window has no response time, for those who waited longest are missing. A request that
-    got no 2xx has no timing: it is an error. What a probe saw in band adds the figures of `inband`.
+    got no 2xx has no timing: it is an error. What a probe saw in band adds the figures of `inband`. With a
+    probe beside the driver rates and errors are those of both, every other figure here is the driver's.
     """
     rate = throughput(window)
     timings = _timings(window)
@@ -67,7 +68,7 @@ def run_figures(window: WindowFacts) -> RunFigures:
         goodput_rps=rate.goodput_rps,
         trimmed_count=_trimmed_count(window),
         request_count=_behind(timings["service_ms"], timings["response_ms"]),
-        error_count=error_count(window.report) + unwhole_count(inband.get("fidelity")),
+        error_count=sum(map(error_count, window.reports)) + unwhole_count(inband.get("fidelity")),
         in_flight_max_count=None if samples is None else _in_flight_max(samples, window.load.connections),
         rate_error_ratio=None if samples is None else send_rate_error(samples, window.load.rate_rps),
         **fields,
@@ -75,7 +76,42 @@ def run_figures(window: WindowFacts) -> RunFigures:
 
 
 def throughput(window: WindowFacts) -> Throughput:
-    """Achieved rate and goodput: (answered − 1) ÷ (last end − first end) over all answers.
+    """Achieved rate and goodput of all clients: the driver's, and a probe's that rode along added to it."""
+    main = _driver_rates(window)
+    if window.rider is None:
+        return main
+    beside = rider_rates(window.rider)
+    return Throughput(
+        _added(main.achieved_rps, beside.achieved_rps),
+        _added(main.goodput_rps, beside.goodput_rps),
+        "samples" if main.source == beside.source == "samples" else "totals",
+    )
+
+
+def _added(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else one + other
+
+
+def rider_rates(rider: RiderFacts) -> Throughput:
+    """Achieved rate and goodput of a probe that rode along.
+
+    Its rate × share answered × (span of the intended starts ÷ span of the ends): its arrivals are dithered, and of
+    few of them (answered − 1) ÷ span would scatter. From the totals, answered ÷ wall, where it was cut.
+    """
+    samples, rate = rider.samples, rider.load.rate_rps
+    if rider.cut or samples is None or rate is None:
+        return _from_totals(rider.report, rider.report.wall_s)
+    mine = answered(samples) & np.isfinite(samples.end_s) & np.isfinite(samples.intended_s)
+    if np.count_nonzero(mine) < 2 or np.ptp(samples.end_s[mine]) <= 0:
+        return _from_totals(rider.report, rider.report.wall_s)
+    share = int(np.count_nonzero(mine)) / rider.load.window_count
+    achieved = rate * share * float(np.ptp(samples.intended_s[mine]) / np.ptp(samples.end_s[mine]))
+    good = success_count(rider.report)
+    return Throughput(achieved, None if good is None else achieved * good / int(np.count_nonzero(mine)), "samples")
+
+
+def _driver_rates(window: WindowFacts) -> Throughput:
+    """Achieved rate and goodput of the driver: (answered − 1) ÷ (last end − first end) over all answers.
 
     From the totals, answered ÷ wall, where we cut the run or have no samples. With C clients the first C answers
     often end together, and the plain formula would count them without their time (C ÷ N too much): there the
@@ -83,14 +119,14 @@ def throughput(window: WindowFacts) -> Throughput:
     """
     samples = window.samples
     if samples is None or (window.cut and window.wall_s):
-        return _from_totals(window)
+        return _from_totals(window.report, window.wall_s)
     ends = np.sort(samples.end_s[answered(samples) & np.isfinite(samples.end_s)])
     first = (window.load.clients or 1) if window.load.kind == "clients" else 1
     if len(ends) <= first:
-        return _from_totals(window)
+        return _from_totals(window.report, window.wall_s)
     span_s = float(ends[-1] - ends[first - 1])
     if span_s <= 0:
-        return _from_totals(window)
+        return _from_totals(window.report, window.wall_s)
     achieved = (len(ends) - first) / span_s
     whole = int(np.count_nonzero(whole_answers(samples)))
     return Throughput(achieved, achieved * whole / len(ends), "samples")
@@ -173,13 +209,14 @@ def _timing_of(given: PercentilesOrAbsent) -> TimingOrAbsent:
     if not given.n:
         return Absent(absent=NO_SAMPLES)
     count = given.n
-    values = {name: getattr(given, name) if beyond(count, share) else None for name, share in SHARES.items()}
+    values: dict[str, Any] = {
+        name: getattr(given, name) if beyond(count, share) else None for name, share in SHARES.items()
+    }
     few = {name: text for name, text in few_samples(count).items() if values[name] is not None}
     return Timing(**values, mean=None, n=count, few_samples=few)
 
 
-def _from_totals(window: WindowFacts) -> Throughput:
-    report, wall_s = window.report, window.wall_s
+def _from_totals(report: LoadReport, wall_s: float | None) -> Throughput:
     if not wall_s or report.answered_count is None:
         return Throughput(None, None, "totals")
     good = success_count(report)

@@ -35,6 +35,7 @@ FLAGS: Mapping[str, str] = {
     "answers_changed": "Some answers came with marks of their text damaged.",
     "events_merged": "Streams came whole, but in another number of events than the provider sent.",
     "stalls": "Some chunks came after more than ten times the provider's own gap.",
+    "held_back": "Streams were open at the provider and gave the client no content yet: the lane holds answers back.",
     "added_floor_limited": "The direct lane's added p99 is more than 20 % of the added p50.",
     "prompts_repeated": "The provider saw fewer distinct prompts than drawing with replacement explains.",
     "counts_differ": "Arithmetic check failed: the counts of a run do not add up.",

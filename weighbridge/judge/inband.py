@@ -17,6 +17,7 @@ from weighbridge.judge import buffering, events, fidelity, stamps
 from weighbridge.judge.added import added_to_end, added_to_first, added_to_stream_end
 from weighbridge.judge.answers import Mask
 from weighbridge.judge.inputs import InbandFacts, WindowFacts
+from weighbridge.judge.lateness import limited
 from weighbridge.judge.timing import timing
 from weighbridge.record.figures import Absent, Figure, TimingOrAbsent
 from weighbridge.record.inband import OUTCOMES, UNKNOWN, EventTable, Ints, RequestTable
@@ -28,10 +29,23 @@ NOT_A_STREAM = "plain answers have no chunks"
 ONE_NUMBER = "a stream has two added times: to its first content and to its end"
 ONE_EVENT = "no stream has two content events"
 NO_ROW = "no good answer is left"
+TIMES = (
+    *("added", "added_first", "added_total", "inbound", "outbound"),
+    *("ttft", "gap", "forwarding", "gap_distortion"),
+)
+OF_CHUNKS = ("gap", "forwarding", "gap_distortion")
 IDLE_STALL = OUTCOMES.index("idle_stall")
 
 # Times of one run in ns by figure, or why there is none.
 Times = Mapping[str, Ints | str]
+
+
+@dataclass(frozen=True)
+class Lost:
+    """Share of the good answers that is left out for the probe's lateness, and whether it rode along."""
+
+    left_out_ratio: float
+    rides_along: bool
 
 
 @dataclass(frozen=True)
@@ -50,16 +64,18 @@ class Picked:
 
 
 def inband_figures(window: WindowFacts) -> dict[str, Any]:
-    """Fields of `RunFigures` by name; empty for a window that no probe saw."""
+    """Fields of `RunFigures` by name; for a window that no probe saw none, or why it did not where it should."""
     facts = window.inband
     if facts is None:
-        return {}
+        reason = window.no_inband
+        return {} if reason is None else {f"{name}_ms": Absent(absent=reason) for name in TIMES}
     picked = pick_rows(facts, window.load.connections if facts.trim_count is None else facts.trim_count)
     found = times_ns(facts, picked)
     if window.cut:
         found = dict.fromkeys(found, CUT)
+    lost = Lost(_share(picked.lagged, picked.good), window.rider is not None)
     return {
-        **{f"{name}_ms": _timing(values) for name, values in found.items()},
+        **{f"{name}_ms": _timing(name, values, lost) for name, values in found.items()},
         **_stream_fields(facts, picked),
         "stamps": picked.counts,
         "lagged_count": int(np.count_nonzero(picked.lagged)),
@@ -142,10 +158,19 @@ def _or(values: Ints, absent: str) -> Ints | str:
     return values if len(values) else absent
 
 
-def _timing(values: Ints | str) -> TimingOrAbsent:
+def _timing(name: str, values: Ints | str, lost: Lost) -> TimingOrAbsent:
     if isinstance(values, str):
         return Absent(absent=values)
-    return timing(values / 1e9) if len(values) else Absent(absent=NO_ROW)
+    if not len(values) and lost.left_out_ratio < 1:
+        return Absent(absent=NO_ROW)
+    # Of gaps and chunks there are many a request.
+    rides_along = lost.rides_along and name not in OF_CHUNKS
+    return limited(timing(values / 1e9), lost.left_out_ratio, rides_along=rides_along)
+
+
+def _share(part: Mask, whole: Mask) -> float:
+    count = int(np.count_nonzero(whole))
+    return int(np.count_nonzero(part)) / count if count else 0.0
 
 
 def _stream_fields(facts: InbandFacts, picked: Picked) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from weighbridge.matrix.cells import AnswerSpec, LoadSpec, Mode
+from weighbridge.record.held import HeldStreams
 from weighbridge.record.host import LoadReading
 from weighbridge.record.inband import EventTable, RequestTable
 from weighbridge.record.load_report import LoadReport
@@ -34,10 +35,22 @@ class InbandFacts:
 
 
 @dataclass(frozen=True)
+class RiderFacts:
+    """What a probe left that rode along: its part of the load, its report, its samples, whether we cut it."""
+
+    load: LoadSpec
+    report: LoadReport
+    samples: SampleTable | None
+    cut: bool = False
+
+
+@dataclass(frozen=True)
 class WindowFacts:
     """What a driver left of one window: its load report, its samples where it kept them, whether we cut it.
 
-    `process_s` is how long the driver's process ran: the wall clock of a report that has none (oha's CSV).
+    `load` is the whole as offered; with a probe that rode along (`rider`) report and samples are those of the main
+    driver's part. `process_s` is how long the driver's process ran: the wall clock of a report that has none (oha's
+    CSV). `no_inband` says why no probe saw the window, where one was to ride along.
     """
 
     load: LoadSpec
@@ -46,6 +59,13 @@ class WindowFacts:
     cut: bool = False
     process_s: float | None = None
     inband: InbandFacts | None = None
+    rider: RiderFacts | None = None
+    no_inband: str | None = None
+
+    @property
+    def reports(self) -> tuple[LoadReport, ...]:
+        """Load reports of all clients, the main driver's first."""
+        return (self.report,) if self.rider is None else (self.report, self.rider.report)
 
     @property
     def wall_s(self) -> float | None:
@@ -83,6 +103,8 @@ class ProviderHealth:
 class RunInputs:
     """All that one attempt is judged by; no field holds an overhead, so no rule can look at one.
 
+    `held` is what a load showed that holds streams: such a window has no times, so `window` and `figures` are None;
+    `rider` is the end of a probe that rode along, None without one;
     `load_limit` is the highest one-minute load allowed at both ends (None: off); `gateway_died` says how the
     gateway ended when it did so in the window; `doubled_achieved_rps` is what one more window with twice the
     connections achieved, where there was one; `gate_text` says why the machine was not idle before the block;
@@ -94,8 +116,10 @@ class RunInputs:
     is_floor: bool
     window: WindowFacts | None = None
     figures: RunFigures | None = None
+    held: HeldStreams | None = None
     counts: Counts | None = None
     driver: DriverEnd | None = None
+    rider: DriverEnd | None = None
     failure: Failure | None = None
     gateway_died: str | None = None
     load_before: LoadReading | None = None

@@ -6,6 +6,8 @@ the quantile of a sum is not the sum of quantiles. All in whole nanoseconds, so 
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from weighbridge import quantiles
@@ -37,3 +39,12 @@ def quantile_ns(values: Ints, share: float) -> int:
     """Value at the nearest rank of `share`, ns; ValueError of nothing."""
     place = quantiles.rank(len(values), share) - 1
     return int(np.partition(values, place)[place])
+
+
+def sampling_error_ns(values: Ints, share: float) -> float:
+    """Standard error of a quantile of so many samples, ns: half the distance of the order statistics around it."""
+    count = len(values)
+    middle, off = count * share, math.sqrt(count * share * (1 - share))
+    low, high = (min(max(place, 0), count - 1) for place in (math.floor(middle - off), math.ceil(middle + off)))
+    ordered = np.sort(values)
+    return float(ordered[high] - ordered[low]) / 2

@@ -14,6 +14,8 @@ from weighbridge.record.run import RunRecord, Verdict
 
 RunValue = Callable[[RunRecord], float | None]
 
+MEMORY = ("rss_idle_bytes", "rss_peak_bytes", "rss_after_bytes", "pss_idle_bytes", "pss_after_bytes")
+
 
 def of_runs(runs: Sequence[RunRecord], accepted: Sequence[RunRecord], verdict: Verdict) -> dict[str, Any]:
     """Fields of `CellSummary` by name: medians over the accepted runs; errors over all attempts."""
@@ -29,7 +31,10 @@ def of_runs(runs: Sequence[RunRecord], accepted: Sequence[RunRecord], verdict: V
         "undelivered_at_end_count": _largest(run.undelivered_at_end_count for run in accepted),
         "rate_error_ratio": _worst(one.rate_error_ratio for one in figures),
         "cpu_ms_per_request": _cost(accepted, cpu_ms_of, "cpu_s", nothing),
-        "rss_peak_bytes": _cost(accepted, lambda run: run.resources.rss_peak_bytes, "rss_peak_bytes", nothing),
+        "cpu_from": _unique(run.resources.cpu_from for run in accepted),
+        "rss_peak_from": _unique(run.resources.rss_peak_from for run in accepted),
+        **{name: _memory(accepted, name, nothing) for name in MEMORY},
+        "flush_idle_rps": _cost(accepted, lambda run: run.resources.flush_idle_rps, "flush_count", nothing),
         "flushes_per_request": _cost(accepted, _flushes, "flush_count", nothing),
         "context_switches_per_request": _cost(accepted, _switches, "voluntary_switch_count", nothing),
         "control_plane_calls_per_request": _figure(accepted, _control_calls, nothing or "no_control_plane"),
@@ -47,6 +52,13 @@ def _figure(accepted: Sequence[RunRecord], value_of: RunValue, absent: str) -> F
 def _cost(accepted: Sequence[RunRecord], value_of: RunValue, key: str, nothing: str | None) -> FigureOrAbsent:
     told = [run.resources.absent[key] for run in accepted if key in run.resources.absent]
     return _figure(accepted, value_of, nothing or (told[0] if told else "not_measured"))
+
+
+def _memory(accepted: Sequence[RunRecord], name: str, nothing: str | None) -> FigureOrAbsent:
+    # One reason stands for all readings of a kind: rss or pss.
+    alike = (name, *(other for other in MEMORY if other[:3] == name[:3]))
+    key = next((key for run in accepted for key in alike if key in run.resources.absent), name)
+    return _cost(accepted, lambda run: getattr(run.resources, name), key, nothing)
 
 
 def _achieved(run: RunRecord) -> float | None:
@@ -96,6 +108,10 @@ def _upstream_calls(run: RunRecord) -> float | None:
     if run.counts is None or run.counts.client_sent_count is None:
         return None
     return _per_request(run, run.counts.provider_request_count)
+
+
+def _unique(values: Iterable[str | None]) -> tuple[str, ...]:
+    return tuple(sorted({value for value in values if value is not None}))
 
 
 def _largest(values: Iterable[int | None]) -> int | None:

@@ -35,10 +35,11 @@ def driver_rate_differs(window: WindowFacts, achieved_rps: float | None) -> bool
     ran (too long for that rate); or, with a probe, the span of its ends with that of the provider's arrivals by more
     than 5 % (a lane that queues stretches both).
     """
-    count = window.report.answered_count or 0
+    count = sum(report.answered_count or 0 for report in window.reports)
     if window.cut or achieved_rps is None or count < RATE_NEEDS_COUNT:
         return False
-    claimed = window.report.completed_rps
+    told = [report.completed_rps for report in window.reports]
+    claimed = None if None in told else sum(rps for rps in told if rps is not None)
     if window.load.kind == "rate" and claimed is not None and _apart(claimed, achieved_rps):
         return True
     longest_s = PROCESS_FACTOR * count / achieved_rps + PROCESS_SLACK_S if achieved_rps > 0 else None

@@ -128,7 +128,7 @@ def _backlog_grew(window: WindowFacts, rate: float, achieved_rps: float | None) 
     if found is not None:
         return found.explains_miss(rate)
     # Without a schedule only the length of the window tells: what it lacks must be 5 requests as well.
-    answered = window.report.answered_count or 0
+    answered = sum(report.answered_count or 0 for report in window.reports)
     if achieved_rps is None or achieved_rps <= 0:
         return False
     return answered / achieved_rps * rate - answered >= BACKLOG_COUNT
@@ -172,4 +172,6 @@ def _connections_limited(window: WindowFacts, achieved_rps: float | None, double
     quiet_s = float(np.median(service_s[np.argsort(others, kind="stable")[:QUIET_COUNT]]))
     if quiet_s <= 0:
         return False
-    return achieved_rps >= CARRIED_SHARE * window.load.connections / quiet_s
+    ride = window.load.ride
+    connections = window.load.connections + (ride.connections if ride else 0)
+    return achieved_rps >= CARRIED_SHARE * connections / quiet_s

@@ -43,21 +43,37 @@ class Line:
     residual_ms: float
 
 
+@dataclass(frozen=True)
+class StraightLine:
+    """One least-squares line; `residual` is the largest distance of a point from it, up or down."""
+
+    slope: float
+    intercept: float
+    residual: float
+
+
+def straight_line(at: Sequence[float], values: Sequence[float]) -> StraightLine | None:
+    """The least-squares line through points; None when they all stand at one place."""
+    places, heights = np.array(at), np.array(values)
+    spread = places - places.mean()
+    if not spread.any():
+        return None
+    slope = float((spread * (heights - heights.mean())).sum() / (spread**2).sum())
+    intercept = float(heights.mean() - slope * places.mean())
+    return StraightLine(slope, intercept, float(np.abs(heights - intercept - slope * places).max()))
+
+
 def fit(points: Sequence[Point]) -> Line | None:
     """A least-squares line for each block with two places on the axis; None when no block has them."""
     slopes, intercepts, residual = [], [], 0.0
     for block in sorted({point.block for point in points}):
         mine = [point for point in points if point.block == block]
-        at = np.array([point.at for point in mine])
-        values = np.array([point.value_ms for point in mine])
-        spread = at - at.mean()
-        if not spread.any():
+        line = straight_line([point.at for point in mine], [point.value_ms for point in mine])
+        if line is None:
             continue
-        slope = float((spread * (values - values.mean())).sum() / (spread**2).sum())
-        intercept = float(values.mean() - slope * at.mean())
-        slopes.append(slope)
-        intercepts.append(intercept)
-        residual = max(residual, float(np.abs(values - intercept - slope * at).max()))
+        slopes.append(line.slope)
+        intercepts.append(line.intercept)
+        residual = max(residual, line.residual)
     return Line(tuple(slopes), tuple(intercepts), residual) if slopes else None
 
 

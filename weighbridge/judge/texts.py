@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 from weighbridge.record.figures import Figure
 from weighbridge.record.load_report import LoadReport
 from weighbridge.record.run import RunFigures
@@ -22,14 +25,17 @@ def served_text(achieved_rps: float | None, offered_rps: float | None) -> str:
     return f"served {per_second(achieved_rps)} of {per_second(offered_rps)} per second"
 
 
-def failures_text(report: LoadReport, count: int) -> str:
+def failures_text(reports: Sequence[LoadReport], count: int) -> str:
     """What failed in a window: `12 of 1032 requests failed: 10 × status 500, 2 × timeout`."""
-    by_status = report.answered_by_status or {}
-    parts = {f"status {status}": number for status, number in by_status.items() if not status.startswith("2")}
-    parts |= report.failed_by_class or {}
+    parts: Counter[str] = Counter()
+    for report in reports:
+        by_status = report.answered_by_status or {}
+        parts.update({f"status {status}": n for status, n in by_status.items() if not status.startswith("2")})
+        parts.update(report.failed_by_class or {})
     listed = sorted(((number, what) for what, number in parts.items() if number), reverse=True)
     detail = ", ".join(f"{number} × {what}" for number, what in listed)
-    of_all = "" if report.scheduled_count is None else f" of {report.scheduled_count}"
+    scheduled = [report.scheduled_count for report in reports]
+    of_all = "" if None in scheduled else f" of {sum(one for one in scheduled if one is not None)}"
     return f"{count}{of_all} requests failed" + (f": {detail}" if detail else "")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -87,7 +88,15 @@ def merge_runs(timings: Sequence[Timing]) -> TimingOrAbsent:
         n=smallest.n,
         interval=Interval(**intervals) if any(intervals.values()) else None,
         few_samples={name: text for name, text in few.items() if not _has_none(values[name])},
+        absent={name: text for one in reversed(timings) for name, text in one.absent.items()},
     )
+
+
+def without(one: Timing, reasons: Mapping[str, str]) -> Timing:
+    """The timing without these percentiles, each with the reason why it is no figure."""
+    kept = {name: text for name, text in one.few_samples.items() if name not in reasons}
+    nothing: dict[str, Any] = dict.fromkeys(reasons)
+    return one.model_copy(update={**nothing, "few_samples": kept, "absent": {**one.absent, **reasons}})
 
 
 def median_or_none(values: Sequence[float | None]) -> float | None:

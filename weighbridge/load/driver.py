@@ -12,6 +12,7 @@ from typing import Protocol
 
 from weighbridge.command import Command
 from weighbridge.matrix.cells import LoadSpec, Mode
+from weighbridge.record.held import HeldStreams
 from weighbridge.record.inband import EventTable, RequestTable
 from weighbridge.record.load_report import LoadReport
 from weighbridge.record.samples import SampleTable
@@ -33,6 +34,7 @@ class LoadPlan:
     """One window to drive: `url` is the full address of the chat-completions endpoint of the lane.
 
     `bodies` is a file with one JSON request body a line, made by `load.bodies`; `out_dir` exists and is empty.
+    `ready` is a file that a driver which starts slowly makes right before its first request.
     """
 
     program: Path
@@ -45,6 +47,7 @@ class LoadPlan:
     out_dir: Path
     expected_s: float
     seed: int
+    ready: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -61,12 +64,16 @@ class LoadOutputs:
 
 @dataclass(frozen=True)
 class Reading:
-    """A load report and, where the driver kept them, its samples; the probe also has what it saw in band."""
+    """A load report and, where the driver kept them, its samples; the probe also has what it saw in band.
+
+    `held` is what holding streams open showed, where a load does that.
+    """
 
     report: LoadReport
     samples: SampleTable | None
     inband: RequestTable | None = None
     events: EventTable | None = None
+    held: HeldStreams | None = None
 
 
 class Driver(Protocol):

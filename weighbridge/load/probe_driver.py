@@ -88,6 +88,7 @@ def probe_plan(plan: LoadPlan) -> ProbePlan:
         seed=plan.seed,
         bodies=plan.bodies,
         out_dir=plan.out_dir,
+        ready=plan.ready,
         timeouts=Timeouts(min(limit_s, _CONNECT_LIMIT_S), limit_s, limit_s, limit_s, limit_s),
     )
 

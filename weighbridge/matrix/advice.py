@@ -43,7 +43,9 @@ def _few_runs(loaded: LoadedMatrix) -> Iterator[tuple[KeyPath, str]]:
 
 def _few_samples(cells: Sequence[Cell]) -> Iterator[tuple[KeyPath, str]]:
     for cell in cells:
-        count = cell.load.request_count
+        if cell.load.held is not None:
+            continue  # it has no percentiles
+        count = cell.load.main.request_count
         weak = [name for name, share in SHARES.items() if quantiles.beyond(count, share) < quantiles.SAMPLES_BEYOND]
         if not weak:
             continue
@@ -53,7 +55,8 @@ def _few_samples(cells: Sequence[Cell]) -> Iterator[tuple[KeyPath, str]]:
         if cell.load.rate_rps is None:
             yield ("loads", "clients", "requests"), f"{count:,} requests are measured in a run; {needed}: {shown}"
         else:
-            remark = f"{cell.load.rate_rps:g} per second measures {count:,} requests in a run; {needed}: {shown}"
+            by = " by the driver, beside the probe that rides along" if cell.load.ride else ""
+            remark = f"{cell.load.rate_rps:g} per second measures {count:,} requests in a run{by}; {needed}: {shown}"
             yield ("loads", "rate", "duration"), remark
 
 

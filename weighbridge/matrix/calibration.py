@@ -19,7 +19,7 @@ TARE = "weight-0"
 FAULT_RATE_RPS = 37.0
 # Start and stop of a gateway of ours, and what stands around a window.
 LANE_S = 2.5
-WINDOW_S = 4.0
+WINDOW_S = 3.0
 
 Surroundings = Literal["quiet", "jitter", "busy"]
 FloorDriver = Literal["oha", "wrk", "probe"]
@@ -36,6 +36,9 @@ class MixedLoad(Strict):
     )
     block_count: Annotated[int, whole(1, 100)] = Field(
         default=3, alias="blocks", description="Blocks in each of the surroundings."
+    )
+    surroundings: Annotated[tuple[Surroundings, ...], Field(min_length=1)] = Field(
+        default=("quiet", "jitter", "busy"), description="What the blocks are measured in."
     )
 
 
@@ -90,11 +93,11 @@ class Calibration(Strict):
     )
     plain: MixedLoad | None = Field(default=None, description="Mixed blocks of plain requests; null leaves them out.")
     stream: MixedLoad | None = Field(default=None, description="Mixed blocks of streams; null leaves them out.")
-    surroundings: Annotated[tuple[Surroundings, ...], Field(min_length=1)] = Field(
-        default=("quiet", "jitter", "busy"), description="What the mixed blocks are measured in."
+    repeat_count: Annotated[int, whole(0, 1000)] = Field(
+        default=6, alias="repeats", description="Most mixed blocks that are repeated, over all of them."
     )
     jitter_s: Annotated[float, duration(0, 1)] = Field(
-        default=0.001, alias="jitter", description="Most that the provider adds at random, such as 1ms."
+        default=0.001, alias="jitter", description="Mean of what the provider adds at random, such as 1ms."
     )
     neighbour: Neighbour = Field(default=Neighbour(), description="The busy neighbour.")
     faults: tuple[SettingValue, ...] = Field(
@@ -117,6 +120,11 @@ class Calibration(Strict):
         """The mixed blocks of a mode."""
         return self.plain if mode == "plain" else self.stream
 
+    def surroundings_of(self, mode: Mode) -> tuple[Surroundings, ...]:
+        """What the mixed blocks of a mode are measured in."""
+        load = self.mixed(mode)
+        return () if load is None else load.surroundings
+
     def lane_key(self, weight: str, disk: str) -> LaneKey:
         """Lane of the recipe with this value of its setting."""
         return LaneKey(self.recipe, ((SETTING, weight),), "none", disk)
@@ -124,7 +132,7 @@ class Calibration(Strict):
     @property
     def window_count(self) -> int:
         """Windows besides the matrix's cells, none repeated."""
-        mixed = sum(one.block_count for one in self._mixed) * len(self.surroundings)
+        mixed = sum(one.block_count * len(one.surroundings) for one in self._mixed)
         drivers = 0 if self.floors is None else self.floors.window_count * (len(self.floors.drivers) + 2) + 1
         return mixed + len(self.faults) + 1 + (0 if self.burn is None else 2) + drivers
 
@@ -134,7 +142,7 @@ class Calibration(Strict):
         lanes = len(self.weights) + 2
         found = (lanes + len(self.faults) + (0 if self.burn is None else 2)) * LANE_S + self.window_count * WINDOW_S
         for load in self._mixed:
-            found += load.block_count * len(self.surroundings) * load.lane_count * (lanes + 0.5) / load.rate_rps
+            found += load.block_count * len(load.surroundings) * load.lane_count * (lanes + 0.5) / load.rate_rps
         found += (len(self.faults) + 1) * self.fault_request_count / FAULT_RATE_RPS
         if self.burn is not None:
             found += 2 * self.burn.request_count / self.burn.rate_rps

@@ -6,11 +6,13 @@ Called by `matrix.load` for the full and for the quick reading. Pure; it raises 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
+from itertools import pairwise
 from typing import Protocol
 
 from weighbridge.errors import InputError, Place
 from weighbridge.matrix.cells import FLOOR
-from weighbridge.matrix.model import Matrix, RateLoad
+from weighbridge.matrix.model import Matrix, RateLoad, StreamsLoad
+from weighbridge.matrix.ride_along import most_rps
 from weighbridge.matrix.suggest import listed, nearest
 from weighbridge.matrix.yamltext import KeyPath
 
@@ -34,13 +36,17 @@ def check_matrix(matrix: Matrix, locate: Locate) -> None:
     """Nothing when the values fit each other; InputError with the place of the first that does not."""
     _refuse_repeats(matrix, locate)
     _check_gateways(matrix, locate)
-    if matrix.loads.rate is None and matrix.loads.clients is None:
-        raise InputError("holds no load", place=locate(("loads",)), expected="expected rate, clients or both")
+    if matrix.loads.rate is None and matrix.loads.clients is None and matrix.loads.streams is None:
+        raise InputError(
+            "holds no load", place=locate(("loads",)), expected="expected one or more of rate, clients and streams"
+        )
     if matrix.loads.rate is not None:
         _check_rate(matrix.loads.rate, locate)
         _check_timeout(matrix, matrix.loads.rate, locate, ("loads", "rate", "timeout"))
     if matrix.loads.clients is not None:
         _check_timeout(matrix, matrix.loads.clients, locate, ("loads", "clients", "timeout"))
+    if matrix.loads.streams is not None:
+        _check_streams(matrix, matrix.loads.streams, locate)
 
 
 def _refuse_repeats(matrix: Matrix, locate: Locate) -> None:
@@ -91,10 +97,27 @@ def _check_rate(load: RateLoad, locate: Locate) -> None:
             problem = f"{rate:g} per second for {load.duration_s:g} s is no request at all"
             place = locate(("loads", "rate", "per_second", number))
             raise InputError(problem, place=place, expected="expected a longer duration or a higher rate")
+        if isinstance(load.ride_along, float) and load.ride_along > most_rps(rate):
+            problem = f"{load.ride_along:g} per second are more than a quarter of the rate {rate:g}"
+            place = locate(("loads", "rate", "ride_along"))
+            raise InputError(problem, place=place, expected=f"expected auto, off or at most {most_rps(rate):g}")
         if count > REQUEST_LIMIT:
             problem = f"{rate:g} per second for {load.duration_s:g} s is {count:,} requests a window"
             place = locate(("loads", "rate", "duration"))
             raise InputError(problem, place=place, expected=f"expected at most {REQUEST_LIMIT:,} requests a window")
+
+
+def _check_streams(matrix: Matrix, load: StreamsLoad, locate: Locate) -> None:
+    if len(load.held_counts) < 2:
+        place = locate(("loads", "streams", "held"))
+        raise InputError("has one step only", place=place, expected="expected two or more, such as [0, 20, 50, 100]")
+    for number, (before, count) in enumerate(pairwise(load.held_counts), start=1):
+        if count <= before:
+            place = locate(("loads", "streams", "held", number))
+            raise InputError(f"{count} is not above {before}", place=place, expected="expected more at each step")
+    if "stream" not in matrix.modes:
+        problem = "needs the mode stream, which is not listed"
+        raise InputError(problem, place=locate(("loads", "streams")), expected="expected stream under modes")
 
 
 def _check_timeout(matrix: Matrix, load: Limited, locate: Locate, path: KeyPath) -> None:

@@ -12,16 +12,29 @@ from dataclasses import dataclass
 from weighbridge.errors import InputError
 from weighbridge.matrix.calibration_check import check_calibration
 from weighbridge.matrix.catalogue import Catalogue
-from weighbridge.matrix.cells import FLOOR, AnswerSpec, Cell, LaneKey, LoadSpec, Mode, PayloadSpec
+from weighbridge.matrix.cells import (
+    FLOOR,
+    AnswerSpec,
+    Cell,
+    DriverName,
+    HeldSpec,
+    LaneKey,
+    LoadSpec,
+    Mode,
+    PayloadSpec,
+)
 from weighbridge.matrix.load import LoadedMatrix
-from weighbridge.matrix.model import ClientsLoad, GatewayEntry, Matrix, RateLoad
+from weighbridge.matrix.model import ClientsLoad, GatewayEntry, Matrix, RateLoad, StreamsLoad
 from weighbridge.matrix.recipe import Recipe
+from weighbridge.matrix.ride_along import with_ride
 from weighbridge.matrix.select import floor_id, matching_cells, unmatched, with_floors
 from weighbridge.matrix.suggest import listed, nearest
 
 # What an answer may take beyond the provider's own time before a cap on connections is felt (METHOD section 2).
 GATEWAY_ALLOWANCE_S = 0.05
 AUTO_CONNECTIONS_MIN = 32
+# Streams are held by a program that comes with the probe, whatever drives the other loads.
+HOLDER: DriverName = "probe"
 
 __all__ = ["auto_connections", "expand", "floor_id"]
 
@@ -152,10 +165,14 @@ def _windows(matrix: Matrix) -> Iterator[_Window]:
 def _loads(matrix: Matrix, answer: AnswerSpec, mode: Mode) -> Iterator[LoadSpec]:
     if matrix.loads.rate is not None:
         for rate_rps in matrix.loads.rate.per_second:
-            yield _rate_load(matrix.loads.rate, rate_rps, auto_connections(rate_rps, answer, mode))
+            load = _rate_load(matrix.loads.rate, rate_rps, auto_connections(rate_rps, answer, mode))
+            yield with_ride(load, matrix.driver, matrix.loads.rate.ride_along)
     if matrix.loads.clients is not None:
         for clients in matrix.loads.clients.counts:
             yield _clients_load(matrix.loads.clients, clients)
+    # How held streams are answered is the load's own: another answer of the matrix would measure the same again.
+    if matrix.loads.streams is not None and mode == "stream" and answer.name == next(iter(matrix.answers)):
+        yield _streams_load(matrix.loads.streams, answer)
 
 
 def _rate_load(load: RateLoad, rate_rps: float, auto: int) -> LoadSpec:
@@ -184,6 +201,21 @@ def _clients_load(load: ClientsLoad, clients: int) -> LoadSpec:
     )
 
 
+def _streams_load(load: StreamsLoad, answer: AnswerSpec) -> LoadSpec:
+    held = HeldSpec(load.held_counts, load.hold_s)
+    return LoadSpec(
+        kind="streams",
+        rate_rps=None,
+        clients=None,
+        duration_s=None,
+        request_count=held.most_count,
+        connections=held.most_count,
+        warmup_count=0,
+        timeout_s=held.step_s(answer),
+        held=held,
+    )
+
+
 def _cell(matrix: Matrix, recipe: Recipe, lane: LaneKey, window: _Window) -> Cell:
     varied = [f"payload={window.payload.name}"] if len(matrix.payloads) > 1 else []
     varied += [f"answer={window.answer.name}"] if len(matrix.answers) > 1 else []
@@ -195,7 +227,7 @@ def _cell(matrix: Matrix, recipe: Recipe, lane: LaneKey, window: _Window) -> Cel
         payload=window.payload,
         answer=window.answer,
         load=window.load,
-        driver=matrix.driver,
+        driver=HOLDER if window.load.held else matrix.driver,
         not_supported=_not_claimed(recipe, lane.chain, window.mode),
     )
 

@@ -13,10 +13,13 @@ from pydantic import BeforeValidator, Field
 from weighbridge.matrix.calibration import Calibration
 from weighbridge.matrix.cells import AnswerSpec, DriverName, Mode, PayloadSpec, with_settings
 from weighbridge.matrix.recipe import SettingName
+from weighbridge.matrix.ride_along import MOST_RPS, RideAlong
 from weighbridge.matrix.strict import Line, Name, SettingValue, Strict, duration, number, refused, shown, size, whole
 
 DAY_S = 24 * 3600.0
 RUNS_LIMIT = 1000
+# Each held stream is two connections of the gateway and as many open files.
+HELD_LIMIT = 1000
 # Drivers that a matrix may name.
 SELECTABLE_DRIVERS: tuple[DriverName, ...] = ("oha", "wrk", "probe")
 
@@ -52,6 +55,19 @@ def _auto(value: Any) -> Any:
     if not 1 <= value <= 20_000:
         raise refused(f"{value:,} is out of range", "expected auto or a whole number from 1 to 20,000")
     return value
+
+
+def _ride(value: Any) -> Any:
+    if value in ("auto", "off"):
+        return value
+    expected = "expected auto, off or requests per second from 0.01 to 100"
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise refused(
+            f"{shown(value)} is no part for the probe", expected, "off" if value in (False, None) else "auto"
+        )
+    if not 0.01 <= value <= MOST_RPS:
+        raise refused(f"{value:,} is out of range", expected)
+    return float(value)
 
 
 class GatewayEntry(Strict):
@@ -121,6 +137,10 @@ class RateLoad(Strict):
         default=None, description="Cap on connections, or auto."
     )
     timeout_s: Timeout = Field(default=60.0, alias="timeout", description="Limit of one request, such as 60s.")
+    ride_along: Annotated[RideAlong, BeforeValidator(_ride)] = Field(
+        default="auto",
+        description="Part of the rate that the probe takes beside oha or wrk: auto, off, or requests per second.",
+    )
 
 
 class ClientsLoad(Strict):
@@ -134,11 +154,23 @@ class ClientsLoad(Strict):
     timeout_s: Timeout = Field(default=60.0, alias="timeout", description="Limit of one request, such as 60s.")
 
 
+class StreamsLoad(Strict):
+    """Streams that are held open, more at each step: what one more of them takes of the gateway's memory."""
+
+    held_counts: Annotated[tuple[Annotated[int, whole(0, HELD_LIMIT)], ...], Field(min_length=1)] = Field(
+        alias="held", description="Streams open at each step, rising, such as [0, 20, 50, 100]."
+    )
+    hold_s: Annotated[float, duration(0.5, 60)] = Field(
+        default=3.0, alias="hold", description="Time that a step has to open its streams, such as 3s."
+    )
+
+
 class Loads(Strict):
     """How the gateways are driven; null drops a kind."""
 
     rate: RateLoad | None = Field(default=None, description="Arrival rates.")
     clients: ClientsLoad | None = Field(default=None, description="Numbers of clients.")
+    streams: StreamsLoad | None = Field(default=None, description="Streams held open, for the memory of each.")
 
 
 class Accept(Strict):
@@ -168,7 +200,7 @@ class Matrix(Strict):
     modes: Annotated[tuple[Mode, ...], Field(min_length=1)] = Field(description="Modes: plain, stream.")
     payloads: Annotated[dict[Name, Payload], Field(min_length=1)] = Field(description="Prompt sizes by name.")
     answers: Annotated[dict[Name, Answer], Field(min_length=1)] = Field(description="Provider answers by name.")
-    loads: Loads = Field(description="Loads: rate, clients.")
+    loads: Loads = Field(description="Loads: rate, clients, streams.")
     driver: DriverName = Field(default="oha", description="Load generator.")
     runs: Annotated[int, whole(1, RUNS_LIMIT)] = Field(description="Accepted runs wanted of each cell, such as 3.")
     grade: Grade = Field(default="ci", description="What may be said of the figures.")

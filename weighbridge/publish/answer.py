@@ -1,5 +1,6 @@
 """The first three sentences of a page: what was compared, what it costs, and how sure that is.
 
+What it costs is the added time where it was measured, else the shift, and the CPU per request at the same load.
 Only firm figures stand here (enough samples beyond them); a cell without figures says why in their place.
 """
 
@@ -9,8 +10,11 @@ from weighbridge.publish import numbers
 from weighbridge.publish.cells_table import has_figures, message
 from weighbridge.publish.clean import plain
 from weighbridge.publish.figures import firm
-from weighbridge.publish.names import Names, answer_text, is_floor, load_text, settings_text
+from weighbridge.publish.headline import BY_MODE, has_firm_added
+from weighbridge.publish.held import held_text
+from weighbridge.publish.names import Names, answer_text, is_floor, load_text, settings_text, timed
 from weighbridge.publish.words import grade_text
+from weighbridge.record.figures import Figure
 from weighbridge.record.summary import CellSummary, Summary
 
 _MODE_WORDS = {"plain": "plain", "stream": "streamed"}
@@ -59,13 +63,16 @@ def _loads(cells: list[CellSummary]) -> str:
     if clients:
         word = "client" if clients == [1] else "clients"
         parts.append(f"with {numbers.listed([numbers.count(n) for n in clients])} {word}")
+    held = sorted({cell.load.held_counts[-1] for cell in cells if cell.load.held_counts})
+    if held:
+        parts.append(f"with up to {numbers.count(held[-1])} streams held open")
     return " and ".join(parts)
 
 
 def _costs(summary: Summary, names: Names) -> str:
-    headline = _headline(summary, names)
+    headline = _headline(timed(summary), names)
     if not headline:
-        return "No gateway was weighed, so there is no cost to tell."
+        return held_text(summary, names) or "No gateway was weighed, so there is no cost to tell."
     first = headline[0]
     load = "one client" if first.load.clients == 1 else load_text(first.load)
     preposition = "With" if first.load.kind == "clients" else "At"
@@ -74,12 +81,16 @@ def _costs(summary: Summary, names: Names) -> str:
     parts = [
         _gateway_cost(names, [c for c in headline if (c.gateway, settings_text(c.settings)) == s]) for s in subjects
     ]
-    start = f"{preposition} {load} and {names.policy(first)}{disk}, {'; '.join(parts)}."
+    floor = _floor_text(summary, headline)
+    start = f"{preposition} {load} and {names.policy(first)}{disk}, {'; '.join([*parts, *floor])}."
     return f"A smoke run, so no claims: {start[:1].lower()}{start[1:]}" if summary.grade == "smoke" else start
 
 
 def _headline(summary: Summary, names: Names) -> list[CellSummary]:
-    """Cells of the plainest question: first chain, first disk, one client or else the lowest load, subject first."""
+    """Cells of the plainest question: first chain, first disk, one client or else the lowest load, subject first.
+
+    A load whose added time was measured comes before others.
+    """
     weighed = sorted((cell for cell in summary.cells if not is_floor(cell)), key=names.order)
     if not weighed:
         return []
@@ -89,17 +100,59 @@ def _headline(summary: Summary, names: Names) -> list[CellSummary]:
         for c in weighed
         if (c.chain, c.disk, c.payload, c.answer) == (first.chain, names.disks[0], first.payload, first.answer)
     ]
-    lowest = min(same, key=lambda cell: (cell.load.clients != 1, names.place(cell)), default=first).load
+    lowest = min(
+        same, key=lambda cell: (not has_firm_added(cell), cell.load.clients != 1, names.place(cell)), default=first
+    ).load
     chosen = [cell for cell in same if load_text(cell.load) == load_text(lowest)]
     return sorted(chosen, key=lambda cell: (cell.gateway != summary.subject, names.rank(cell)))
 
 
 def _gateway_cost(names: Names, cells: list[CellSummary]) -> str:
     name = names.full(cells[0].gateway, cells[0].settings)
-    shifts = [text for cell in cells if (text := _shift_text(cell))]
-    others = [f"{message(cell)} ({cell.mode})" for cell in cells if not _shift_text(cell)]
-    said = f"shifts the median by {' and '.join(shifts)}" if shifts else ""
-    return f"{name} {' – '.join(part for part in (said, ' and '.join(others)) if part)}"
+    added = [text for cell in cells for text in _added_texts(cell)]
+    shifted = [cell for cell in cells if not _added_texts(cell)]
+    shifts = [text for cell in shifted if (text := _shift_text(cell))]
+    others = [f"{message(cell)} ({cell.mode})" for cell in shifted if not _shift_text(cell)]
+    said = (
+        f"adds at the median {numbers.listed(added)}{_cpu_text(cells)}" if added else "",
+        f"shifts the median by {' and '.join(shifts)}{'' if added else _cpu_text(cells)}" if shifts else "",
+    )
+    return f"{name} {' – '.join(part for part in (*said, ' and '.join(others)) if part)}"
+
+
+def _added_texts(cell: CellSummary) -> list[str]:
+    """`0.52 ms (p95 0.81) to plain answers`; of a stream both times."""
+    if not has_figures(cell):
+        return []
+    found = []
+    for group in BY_MODE[cell.mode]:
+        middle, high = firm(group.get(cell), "p50"), firm(group.get(cell), "p95")
+        if middle is not None:
+            tail = f" (p95 {numbers.ms(high)})" if high is not None else ""
+            found.append(f"{numbers.ms(middle)} ms{tail} {group.words}")
+    return found
+
+
+def _cpu_text(cells: list[CellSummary]) -> str:
+    """CPU per request of the same cells; the load is that of the sentence."""
+    known = [(cell.mode, cell.cpu_ms_per_request) for cell in cells if has_figures(cell)]
+    told = [f"{numbers.per_request(cpu.value)} ms ({mode})" for mode, cpu in known if isinstance(cpu, Figure)]
+    return f", and uses {numbers.listed(told)} of CPU a request" if told else ""
+
+
+def _floor_text(summary: Summary, headline: list[CellSummary]) -> list[str]:
+    """What the lane without a gateway shows by the same measure."""
+    if not any(has_firm_added(cell) for cell in headline):
+        return []
+    wanted = {cell.floor for cell in headline}
+    floors = [cell for cell in summary.cells if cell.cell in wanted]
+    told = [
+        f"{numbers.ms(middle)} ms {group.words}"
+        for cell in floors
+        for group in BY_MODE[cell.mode]
+        if (middle := firm(group.get(cell), "p50")) is not None
+    ]
+    return [f"without a gateway the same measure shows {numbers.listed(told)}"] if told else []
 
 
 def _shift_text(cell: CellSummary) -> str:

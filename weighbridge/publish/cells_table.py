@@ -1,28 +1,32 @@
-"""The main tables: chain × mode × load × disk with shift, response time and rate of every gateway, floor first.
+"""The main tables: one for each kind of load and mode, chain × load × disk, every gateway, the floor first.
 
-Shift and response time are column groups of their own; added time gets its own groups where a driver gave it.
+Where the probe measured it, added time leads, with its own figures in the floor's row; shift and response time are
+column groups of their own, and the gateway's own claim stands as a third figure with its difference.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 from weighbridge.judge.flags import FLAGS
 from weighbridge.publish import numbers
 from weighbridge.publish.clean import Code, plain
-from weighbridge.publish.figures import Notes, number_cell, rate_cell, timing_cells
+from weighbridge.publish.figures import Notes, absent_cell, number_cell, percentile, rate_cell, timing_cells
+from weighbridge.publish.headline import BY_MODE, RESPONSE, SHIFT, TimingGroup
 from weighbridge.publish.layout import RowMaker, head_columns, sections
 from weighbridge.publish.model import Cell, Column, Group, Table
-from weighbridge.publish.names import Names, answer_text, is_floor, load_text
-from weighbridge.publish.words import BOUND_TEXT, PERCENTILE_WORDS, VERDICTS, spoken
-from weighbridge.record.figures import Timing, TimingOrAbsent
+from weighbridge.publish.names import Names, is_floor
+from weighbridge.publish.setting import setting_text
+from weighbridge.publish.words import ADDED_FLOOR_TEXT, BOUND_TEXT, CLAIM_TEXT, PERCENTILE_WORDS, VERDICTS, spoken
+from weighbridge.record.figures import Absent, Timing
 from weighbridge.record.summary import CellSummary, Summary
 
 # Remarks that the page makes in another place: rank beside the figure, warning above every table.
 _SAID_ELSEWHERE = frozenset({"few_samples", "loaded_machine"})
 
 _KINDS = {"rate": "At a rate", "clients": "With clients that wait for their answer"}
+_MODES = {"plain": "plain answers", "stream": "streams"}
 _KIND_TEXTS = {
     "rate": "Open loop: requests arrive at a fixed rate whether or not earlier ones are answered. "
     "Response time counts from the intended start.",
@@ -31,48 +35,55 @@ _KIND_TEXTS = {
 
 
 @dataclass(frozen=True)
-class TimingGroup:
-    """Three columns of one kind of time."""
+class _Layout:
+    """Column groups of one table."""
 
-    title: str
-    get: Callable[[CellSummary], TimingOrAbsent]
-    css: str = ""
+    groups: tuple[TimingGroup, ...]
+    claims: bool
 
-
-_SHIFT = TimingGroup("Shift", lambda cell: cell.shift_ms, "shift")
-_RESPONSE = TimingGroup("Response time", lambda cell: cell.response_ms)
-_ADDED = (
-    TimingGroup("Added time", lambda cell: cell.added_ms, "added"),
-    TimingGroup("Added, first content", lambda cell: cell.added_first_ms, "added"),
-    TimingGroup("Added, end", lambda cell: cell.added_total_ms, "added"),
-)
+    @property
+    def width(self) -> int:
+        """Columns of times."""
+        return 3 * len(self.groups) + int(self.claims)
 
 
 def load_tables(summary: Summary, names: Names, anchor: str) -> tuple[Table, ...]:
-    """One table for each kind of load that the campaign has."""
+    """One table for each kind of load and each mode that the campaign has."""
     tables = []
-    for kind in ("rate", "clients"):
-        cells = [cell for cell in summary.cells if cell.load.kind == kind]
-        if cells:
-            tables.append(_table(summary, names, cells, f"{anchor}-{kind}"))
+    for kind in _KINDS:
+        for mode in _MODES:
+            cells = [cell for cell in summary.cells if cell.load.kind == kind and cell.mode == mode]
+            if cells:
+                tables.append(_table(summary, names, cells, f"{anchor}-{kind}-{mode}"))
     return tuple(tables)
+
+
+def _layout(cells: list[CellSummary]) -> _Layout:
+    added = [g for g in BY_MODE[cells[0].mode] if any(isinstance(g.get(cell), Timing) for cell in cells)]
+    # The headline is set apart; with two added times the response time stands in the table of streams.
+    lead = [replace(group, css="lead") for group in (added or [SHIFT])]
+    groups = [*lead, *([SHIFT] if added else []), *([RESPONSE] if len(added) < 2 else [])]
+    return _Layout(tuple(groups), any(isinstance(cell.claimed_overhead_ms, Timing) for cell in cells))
 
 
 def _table(summary: Summary, names: Names, cells: list[CellSummary], table_id: str) -> Table:
     notes = Notes()
-    kind = cells[0].load.kind
-    groups = (*(g for g in _ADDED if any(isinstance(g.get(c), Timing) for c in cells)), _SHIFT, _RESPONSE)
-    maker = RowMaker(lambda cell: _cells(cell, groups, notes), lambda cell: flag_marks(cell, notes))
+    kind, layout = cells[0].load.kind, _layout(cells)
+    maker = RowMaker(lambda cell: _cells(cell, layout, notes), lambda cell: flag_marks(cell, notes))
     rows = sections(names, cells, maker)
     heads = head_columns(names)
     return Table(
         id=table_id,
-        title=_KINDS[kind],
-        caption=(_KIND_TEXTS[kind], setting_text(summary, names, cells)),
-        columns=(*heads, *_timing_columns(groups), *_rate_columns(kind)),
+        title=f"{_KINDS[kind]}: {_MODES[cells[0].mode]}",
+        caption=(
+            " ".join(_caption(kind, layout)),
+            setting_text(summary, names, cells),
+        ),
+        columns=(*heads, *_timing_columns(layout), *_rate_columns(kind)),
         groups=(
             Group("", len(heads)),
-            *(Group(f"{group.title}, ms", 3, group.css) for group in groups),
+            *(Group(f"{group.title}, ms", 3, group.css) for group in layout.groups),
+            *((Group("Own claim, ms", 1),) if layout.claims else ()),
             Group("Requests per second", 2),
             Group("", 2),
         ),
@@ -83,33 +94,12 @@ def _table(summary: Summary, names: Names, cells: list[CellSummary], table_id: s
     )
 
 
-def setting_text(summary: Summary, names: Names, cells: list[CellSummary]) -> str:
-    """Provider delay, connections, cores and runs behind a table, for its heading."""
-    used = dict.fromkeys((cell.answer, cell.mode) for cell in sorted(cells, key=names.order))
-    provider = []
-    for answer, mode in used:
-        if answer in names.answers:
-            name = f" {plain(answer, limit=40)}" if names.varies_answer else ""
-            provider.append(f"{answer_text(names.answers[answer], mode)} ({mode}{name})")
-    cores = numbers.plural(summary.host.cpu_count, "logical CPU")
-    runs = numbers.plural(summary.provenance.runs, "accepted run")
-    many = summary.provenance.runs > 1
-    middle = f"each value is the median of {runs}" if many else "each value is that of one run"
-    return (
-        f"The mock provider {' and '.join(provider) or 'answers by its own schedule'}. "
-        f"{_connections_text(cells)}. {cores} shared by gateway, mocks and load generator; {middle}."
-    )
-
-
-def _connections_text(cells: list[CellSummary]) -> str:
-    caps = sorted({cell.load.connections for cell in cells})
-    if len(caps) == 1:
-        return f"Connections: at most {numbers.count(caps[0])}"
-    by_load: dict[str, set[int]] = {}
-    for cell in sorted(cells, key=lambda cell: cell.load.rate_rps or cell.load.clients or 0):
-        by_load.setdefault(load_text(cell.load), set()).add(cell.load.connections)
-    parts = [f"{' or '.join(map(numbers.count, sorted(caps)))} at {load}" for load, caps in by_load.items()]
-    return f"Connections: at most {numbers.listed(parts)}"
+def _caption(kind: str, layout: _Layout) -> Iterator[str]:
+    yield _KIND_TEXTS[kind]
+    if layout.groups[0].title != SHIFT.title:
+        yield ADDED_FLOOR_TEXT
+    if layout.claims:
+        yield f"{CLAIM_TEXT} Below it stands by how much the measured added time exceeds it."
 
 
 def loaded_warning(summary: Summary) -> str:
@@ -123,11 +113,11 @@ def loaded_detail(summary: Summary) -> str:
     return f"{loaded_warning(summary)}: {seen}" if summary.loaded_machine and seen else loaded_warning(summary)
 
 
-def flag_marks(cell: CellSummary, notes: Notes) -> str:
-    """Footnote marks of a cell's remarks."""
-    shown = [flag for flag in cell.flags if flag not in _SAID_ELSEWHERE]
+def flag_marks(cell: CellSummary, notes: Notes, only: Collection[str] | None = None) -> str:
+    """Footnote marks of a cell's remarks; `only` those that concern a side table, the main tables show all."""
+    shown = [flag for flag in cell.flags if flag not in _SAID_ELSEWHERE and (only is None or flag in only)]
     marks = [notes.mark(spoken(flag, FLAGS)) for flag in shown]
-    if cell.verdict == "incomplete" and cell.reason:
+    if only is None and cell.verdict == "incomplete" and cell.reason:
         marks.append(notes.mark(f"incomplete: {plain(cell.reason)}"))
     return " ".join(dict.fromkeys(marks))
 
@@ -144,22 +134,41 @@ def message(cell: CellSummary) -> str:
     return VERDICTS[cell.verdict] if cell.verdict != "valid" else "no figure"
 
 
-def _cells(cell: CellSummary, groups: tuple[TimingGroup, ...], notes: Notes) -> tuple[Cell, ...]:
+def _cells(cell: CellSummary, layout: _Layout, notes: Notes) -> tuple[Cell, ...]:
     runs = Cell(f"{cell.runs_accepted} of {cell.runs_attempted}", label="Runs accepted", css="n")
-    width = 3 * len(groups)
     if has_figures(cell):
-        timings = [made for group in groups for made in _timings(cell, group, notes)]
-        return (*timings, *_rates(cell, notes), runs)
+        timings = [made for group in layout.groups for made in _timings(cell, group, notes)]
+        claim = (claim_cell(cell, notes),) if layout.claims else ()
+        return (*timings, *claim, *_rates(cell, notes), runs)
     if cell.verdict == "saturated":
-        return (_said(cell, width, notes), *_rates(cell, notes), runs)
-    return (_said(cell, width + 3, notes), runs)
+        return (_said(cell, layout.width, notes), *_rates(cell, notes), runs)
+    return (_said(cell, layout.width + 3, notes), runs)
 
 
 def _timings(cell: CellSummary, group: TimingGroup, notes: Notes) -> tuple[Cell, ...]:
-    if is_floor(cell) and group is not _RESPONSE:
-        return (Cell("floor", label=group.title, css="said", span=3, fill=(numbers.ABSENT,) * 2),)
+    if is_floor(cell) and group.title == SHIFT.title:
+        return (Cell("floor", label=group.title, css="said start", span=3, fill=(numbers.ABSENT,) * 2),)
     cells = timing_cells(group.get(cell), notes, group.title)
-    return tuple(replace(made, css=f"{made.css} {group.css}".strip()) for made in cells)
+    starts = ("start", *("",) * (len(cells) - 1))
+    return tuple(
+        replace(made, css=" ".join(filter(None, (made.css, group.css, start))))
+        for made, start in zip(cells, starts, strict=True)
+    )
+
+
+def claim_cell(cell: CellSummary, notes: Notes) -> Cell:
+    """The gateway's own claim, with what was measured above it in the second line."""
+    if is_floor(cell):
+        return absent_cell("is_floor", notes, label="Own claim p50")
+    made = timing_cells(cell.claimed_overhead_ms, notes, "Own claim", ("p50",))[0]
+    difference = cell.claimed_difference_ms
+    if isinstance(difference, Absent) or isinstance(cell.claimed_overhead_ms, Absent):
+        return made
+    over = percentile(difference, "p50")
+    if over is None:
+        return made
+    sign = "+" if over > 0 else ""
+    return replace(made, small=f"added {sign}{numbers.ms(over)}", css=f"{made.css} claim")
 
 
 def _said(cell: CellSummary, span: int, notes: Notes) -> Cell:
@@ -187,10 +196,14 @@ def _no_bound(cell: CellSummary) -> str:
     return "told for more than one client" if cell.load.clients == 1 else "no mean service time"
 
 
-def _timing_columns(groups: tuple[TimingGroup, ...]) -> tuple[Column, ...]:
-    return tuple(
-        number_column(name, f"{group.title} {name}, ms", group.css) for group in groups for name in PERCENTILE_WORDS
-    )
+def _timing_columns(layout: _Layout) -> tuple[Column, ...]:
+    timings = [
+        number_column(name, f"{group.title} {name}, ms", f"{group.css}{' start' if name == 'p50' else ''}".strip())
+        for group in layout.groups
+        for name in PERCENTILE_WORDS
+    ]
+    claim = [number_column("p50", "Own claim p50, ms")] if layout.claims else []
+    return (*timings, *claim)
 
 
 def _rate_columns(kind: str) -> tuple[Column, ...]:

@@ -1,30 +1,35 @@
-"""Charts of a campaign as Vega-Lite specifications: shift at each load, and time to first byte at one client.
+"""Charts of a campaign as Vega-Lite specifications: added time with the floor's beside it, the shift, the first byte.
 
 Dots are p50, lines run to p95; both come from firm figures only. A cell without figures says so in its place. Each
-gateway has a colour and a shape, neutral and given by its place in the matrix.
+gateway has a colour and a shape, neutral and given by its place in the matrix; the floor is grey.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
 
+from weighbridge.matrix.cells import FLOOR
 from weighbridge.publish import numbers, svg
 from weighbridge.publish.cells_table import has_figures, loaded_warning, message
 from weighbridge.publish.clean import code, plain
 from weighbridge.publish.figures import firm
+from weighbridge.publish.headline import ADDED, ADDED_FIRST, ADDED_TOTAL, measures_added
+from weighbridge.publish.layout import grouped, ordered
 from weighbridge.publish.model import Chart
 from weighbridge.publish.names import Names, is_floor, load_text
-from weighbridge.record.figures import TimingOrAbsent
+from weighbridge.publish.words import ABSENCES, spoken
+from weighbridge.record.figures import Absent, Timing, TimingOrAbsent
 from weighbridge.record.summary import CellSummary, Summary
 
 # Mid tones with at least 3:1 against white and against the page's dark ground; shapes carry the same difference.
 _COLOURS = ("#3a7fc1", "#c2701c", "#2a9168", "#8f66c9", "#cc4b6f", "#238a9c", "#8a7a1f")
 _SHAPES = ("circle", "square", "diamond", "triangle-up", "cross", "triangle-down", "triangle-right")
+_FLOOR_COLOUR, _FLOOR_SHAPE = "#7b8794", "triangle-left"
 _WIDTHS, _STEP = {1: 520, 2: 340}, 18
 _LOG_FROM = 40.0
 
@@ -43,39 +48,18 @@ _CONFIG = {
 
 
 @dataclass(frozen=True)
-class Drawing:
-    """What one chart shows: which figure, and what stands on its axes."""
+class Point:
+    """One dot of a chart: a cell, its figure, and where it stands."""
 
-    figure: Callable[[CellSummary], TimingOrAbsent]
-    axis: str
-    panel: Callable[[CellSummary], str]
-    line: Callable[[CellSummary], str]
+    cell: CellSummary
+    figure: TimingOrAbsent
+    panel: str
+    line: str
 
-
-def charts(summary: Summary, names: Names, anchor: str) -> tuple[Chart, ...]:
-    """Charts in the order of the page; those without a single point are left out."""
-    shift = Drawing(lambda c: c.shift_ms, "shift of the response time, ms", names.work, lambda c: load_text(c.load))
-    ttfb = Drawing(lambda c: c.ttfb_shift_ms, "shift of the time to first byte, ms", lambda c: c.mode, names.policy)
-    weighed = sorted(
-        (cell for cell in summary.cells if not is_floor(cell)),
-        key=lambda cell: (names.order(cell), names.place(cell), names.rank(cell)),
-    )
-    found = []
-    for disk in names.disks:
-        where = f" on disk {plain(disk, limit=40)}" if names.varies_disk else ""
-        here = [cell for cell in weighed if cell.disk == disk]
-        for kind, title in (("rate", "Shift at a rate"), ("clients", "Shift with clients")):
-            found.append(Picture(f"{title}{where}", shift, [cell for cell in here if cell.load.kind == kind]))
-        serial = [cell for cell in here if cell.load.clients == 1 and _points(cell, ttfb)]
-        found.append(Picture(f"Time to first byte at one client{where}", ttfb, serial))
-    drawn = [picture for picture in found if any(_points(cell, picture.drawing) for cell in picture.cells)]
-    return tuple(
-        _chart(summary, names, f"{anchor}-chart-{number}", picture) for number, picture in enumerate(drawn, start=1)
-    )
-
-
-def _points(cell: CellSummary, drawing: Drawing) -> bool:
-    return has_figures(cell) and firm(drawing.figure(cell), "p50") is not None
+    @property
+    def is_seen(self) -> bool:
+        """Whether there is a dot to draw."""
+        return has_figures(self.cell) and firm(self.figure, "p50") is not None
 
 
 @dataclass(frozen=True)
@@ -83,36 +67,122 @@ class Picture:
     """A chart that is to be drawn."""
 
     title: str
-    drawing: Drawing
-    cells: Sequence[CellSummary]
+    axis: str
+    points: Sequence[Point]
+
+
+def charts(summary: Summary, names: Names, anchor: str) -> tuple[Chart, ...]:
+    """Charts in the order of the page; those without a single dot of a gateway are left out."""
+    found: list[Picture] = []
+    for disk in names.disks:
+        where = f" on disk {plain(disk, limit=40)}" if names.varies_disk else ""
+        here = [cell for cell in summary.cells if cell.disk == disk]
+        by_kind = {kind: [cell for cell in here if cell.load.kind == kind] for kind in ("rate", "clients")}
+        for kind, title in (("rate", "at a rate"), ("clients", "with clients")):
+            found += _added(names, by_kind[kind], f"{title}{where}")
+        found += [
+            Picture(f"Shift at a rate{where}", _SHIFT_AXIS, _shift(names, by_kind["rate"])),
+            Picture(f"Shift with clients{where}", _SHIFT_AXIS, _shift(names, by_kind["clients"])),
+        ]
+        found += _first_byte(names, by_kind["clients"], where)
+    drawn = [picture for picture in found if any(p.is_seen and not is_floor(p.cell) for p in picture.points)]
+    return tuple(
+        _chart(summary, names, f"{anchor}-chart-{number}", picture) for number, picture in enumerate(drawn, start=1)
+    )
+
+
+_SHIFT_AXIS = "shift of the response time, ms"
+
+
+def _added(names: Names, cells: list[CellSummary], where: str) -> Iterator[Picture]:
+    """Plain answers in one picture, streams in another with their two times side by side; the floor in each panel."""
+    plain_cells = [cell for cell in cells if cell.mode == "plain"]
+    streams = [cell for cell in cells if cell.mode == "stream"]
+    if measures_added(plain_cells):
+        points = _with_floors(names, plain_cells, ((ADDED.get, ""),))
+        yield Picture(f"Added time {where}: plain answers", "added time, ms", points)
+    if measures_added(streams):
+        both = ((ADDED_FIRST.get, " · to the first content"), (ADDED_TOTAL.get, " · to the end"))
+        yield Picture(f"Added time {where}: streams", "added time, ms", _with_floors(names, streams, both))
+
+
+_Series = tuple[Callable[[CellSummary], TimingOrAbsent], str]
+
+
+def _with_floors(names: Names, cells: list[CellSummary], series: Sequence[_Series]) -> list[Point]:
+    return [
+        Point(cell, get(cell), f"{names.policy(group[-1])}{suffix}", load_text(cell.load))
+        for group in grouped(names, cells)
+        for get, suffix in series
+        for cell in ordered(names, group)
+    ]
+
+
+def _shift(names: Names, cells: list[CellSummary]) -> list[Point]:
+    return [Point(cell, cell.shift_ms, names.work(cell), load_text(cell.load)) for cell in _weighed(names, cells)]
+
+
+def _first_byte(names: Names, cells: list[CellSummary], where: str) -> Iterator[Picture]:
+    """Shift of the first byte at one client; where added time to the first content is known, that says it better."""
+    serial = [cell for cell in _weighed(names, cells) if cell.load.clients == 1]
+    if any(isinstance(cell.added_first_ms, Timing) for cell in serial):
+        return
+    points = [Point(cell, cell.ttfb_shift_ms, cell.mode, names.policy(cell)) for cell in serial]
+    yield Picture(
+        f"Time to first byte at one client{where}",
+        "shift of the time to first byte, ms",
+        [point for point in points if point.is_seen],
+    )
+
+
+def _weighed(names: Names, cells: list[CellSummary]) -> list[CellSummary]:
+    return sorted(
+        (cell for cell in cells if not is_floor(cell)),
+        key=lambda cell: (names.order(cell), names.place(cell), names.rank(cell)),
+    )
 
 
 def _chart(summary: Summary, names: Names, name: str, picture: Picture) -> Chart:
     warning = loaded_warning(summary)
-    drawing = picture.drawing
-    who = list(dict.fromkeys(names.full(cell.gateway, cell.settings) for cell in picture.cells))
+    cells = sorted((point.cell for point in picture.points), key=lambda cell: (not is_floor(cell), names.rank(cell)))
+    who = list(dict.fromkeys(names.full(cell.gateway, cell.settings) for cell in cells))
     description = (
-        f"{drawing.axis[:1].upper()}{drawing.axis[1:]}: a dot and its value for p50, a line to p95, for "
+        f"{picture.axis[:1].upper()}{picture.axis[1:]}: a dot and its value for p50, a line to p95, for "
         f"{', '.join(who)}. Every value stands in the tables below.{' ' + warning + '.' if warning else ''}"
     )
-    spec = specification(drawing, [_datum(names, drawing, cell) for cell in picture.cells], who)
+    floor = names.full(FLOOR) if any(is_floor(cell) for cell in cells) else ""
+    spec = specification(picture.axis, [_datum(names, point) for point in picture.points], Looks(tuple(who), floor))
     drawn = svg.render(spec, name=name, title=picture.title, description=description)
     # The text was checked by `svg`: no element or address that a picture does not need.
     return Chart(name, picture.title, description, code(f"charts/{name}.svg"), Markup(drawn), warning)  # noqa: S704
 
 
-def specification(drawing: Drawing, rows: list[dict[str, Any]], who: list[str]) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Looks:
+    """Who stands in a chart, in order; the floor, where it does, looks like no gateway."""
+
+    who: tuple[str, ...]
+    floor: str = ""
+
+    def scale(self, looks: Sequence[str], floor_look: str) -> dict[str, Any]:
+        """Vega-Lite scale from name to look."""
+        gateways = [name for name in self.who if name != self.floor]
+        given = {name: looks[i % len(looks)] for i, name in enumerate(gateways)} | {self.floor: floor_look}
+        return {"domain": list(self.who), "range": [given[name] for name in self.who]}
+
+
+def specification(axis_title: str, rows: list[dict[str, Any]], looks: Looks) -> dict[str, Any]:
     """Vega-Lite specification of a chart: a panel for each chain and mode, one colour and shape a gateway."""
     panels, lines = _unique(rows, "panel"), _unique(rows, "line")
     columns = min(2, len(panels))
-    scale, axis = _scale(rows, drawing.axis)
+    scale, axis = _scale(rows, axis_title)
     x = {"field": "p50", "type": "quantitative", "title": axis, "scale": scale, "axis": {"tickCount": 6}}
     place = {
         # Fonts differ from machine to machine: the axis keeps room of its own for the longest line.
         "y": {"field": "line", "type": "ordinal", "sort": lines, "title": None,
               "axis": {"ticks": False, "domain": False, "labelPadding": 8, "labelLimit": 260,
                        "minExtent": 14 + round(7.6 * max(map(len, lines)))}},
-        "yOffset": {"field": "who", "sort": who},
+        "yOffset": {"field": "who", "sort": list(looks.who)},
     }  # fmt: skip
     header = {"title": None, "labelAnchor": "start", "labelAlign": "left", "labelPadding": 4}
     return {
@@ -120,16 +190,17 @@ def specification(drawing: Drawing, rows: list[dict[str, Any]], who: list[str]) 
         "data": {"values": rows},
         "facet": {"field": "panel", "type": "ordinal", "sort": panels, "header": header},
         "columns": columns,
-        "spec": {"width": _WIDTHS[columns], "height": {"step": _STEP}, "layer": _layers(place, x, who)},
+        "spec": {"width": _WIDTHS[columns], "height": {"step": _STEP}, "layer": _layers(place, x, looks)},
         "config": _CONFIG,
     }
 
 
-def _layers(place: dict[str, Any], x: dict[str, Any], who: list[str]) -> list[dict[str, Any]]:
+def _layers(place: dict[str, Any], x: dict[str, Any], looks: Looks) -> list[dict[str, Any]]:
     # One gateway below the other: a legend that measured its text with another font would overlap itself.
     legend = {"title": None, "orient": "top", "columns": 1, "labelLimit": 520, "symbolOpacity": 1}
-    colour = {"field": "who", "type": "nominal", "scale": _given(who, _COLOURS), "legend": legend}
-    shape = {"field": "who", "type": "nominal", "scale": _given(who, _SHAPES), "legend": legend}
+    colours, shapes = looks.scale(_COLOURS, _FLOOR_COLOUR), looks.scale(_SHAPES, _FLOOR_SHAPE)
+    colour = {"field": "who", "type": "nominal", "scale": colours, "legend": legend}
+    shape = {"field": "who", "type": "nominal", "scale": shapes, "legend": legend}
     words = {"type": "text", "align": "left", "fontSize": 11, "color": "currentColor"}
     return [
         {"mark": {"type": "rule", "strokeWidth": 2, "opacity": 0.75},
@@ -147,28 +218,30 @@ def _layers(place: dict[str, Any], x: dict[str, Any], who: list[str]) -> list[di
     ]  # fmt: skip
 
 
-def _given(who: list[str], looks: Sequence[str]) -> dict[str, Any]:
-    return {"domain": who, "range": [looks[i % len(looks)] for i in range(len(who))]}
-
-
 def _unique(rows: list[dict[str, Any]], key: str) -> list[str]:
     return list(dict.fromkeys(row[key] for row in rows))
 
 
-def _datum(names: Names, drawing: Drawing, cell: CellSummary) -> dict[str, Any]:
-    seen = _points(cell, drawing)
-    timing = drawing.figure(cell)
+def _datum(names: Names, point: Point) -> dict[str, Any]:
+    cell, timing, seen = point.cell, point.figure, point.is_seen
     middle, high = (firm(timing, "p50"), firm(timing, "p95")) if seen else (None, None)
     return {
-        "panel": drawing.panel(cell),
-        "line": drawing.line(cell),
+        "panel": point.panel,
+        "line": point.line,
         "who": names.full(cell.gateway, cell.settings),
         "p50": None if middle is None else round(middle, 3),
         "p95": None if high is None else round(high, 3),
         "end": None if middle is None else round(max(middle, high if high is not None else middle), 3),
         "label": "" if middle is None else numbers.ms(middle),
-        "said": "" if seen else f"{names.gateway(cell.gateway)}{_labelled(names, cell)}: {message(cell)}",
+        "said": "" if seen else f"{names.gateway(cell.gateway)}{_labelled(names, cell)}: {_why(point)}",
     }
+
+
+def _why(point: Point) -> str:
+    """Words in the place of a dot."""
+    if has_figures(point.cell) and isinstance(point.figure, Absent):
+        return spoken(point.figure.absent, ABSENCES)
+    return message(point.cell)
 
 
 def _labelled(names: Names, cell: CellSummary) -> str:

@@ -6,7 +6,7 @@ from weighbridge.publish import numbers
 from weighbridge.publish.clean import plain
 from weighbridge.publish.model import Cell, Footnote
 from weighbridge.publish.words import ABSENCES, PERCENTILE_WORDS, spoken
-from weighbridge.record.figures import Absent, FigureOrAbsent, Timing, TimingOrAbsent
+from weighbridge.record.figures import Absent, Figure, FigureOrAbsent, Timing, TimingOrAbsent
 
 # A spread of the runs below this share of the value is not worth a line of its own.
 _SPREAD = 0.01
@@ -54,7 +54,8 @@ def timing_cells(
 def _percentile(timing: Timing, name: str, notes: Notes, label: str) -> Cell:
     value = percentile(timing, name)
     if value is None:
-        return absent_cell(f"{NO_SAMPLE} (n = {numbers.count(timing.n)})", notes, label=label)
+        reason = timing.absent.get(name, f"{NO_SAMPLE} (n = {numbers.count(timing.n)})")
+        return absent_cell(reason, notes, label=label)
     text = numbers.ms(value)
     if name in timing.few_samples:
         rank = plain(timing.few_samples[name], limit=40)
@@ -88,9 +89,14 @@ def rate_cell(figure: FigureOrAbsent, notes: Notes, label: str) -> Cell:
     if isinstance(figure, Absent):
         return absent_cell(figure.absent, notes, label=label)
     small = ""
-    if figure.low is not None and figure.high is not None and figure.high - figure.low > _SPREAD * figure.value:
+    if has_spread(figure) and figure.low is not None and figure.high is not None:
         small = f"{numbers.rps(figure.low)} to {numbers.rps(figure.high)}"
     return Cell(numbers.rps(figure.value), label=label, small=small, css="n")
+
+
+def has_spread(figure: Figure) -> bool:
+    """Whether the runs differ by so much that their range is worth a line."""
+    return figure.low is not None and figure.high is not None and figure.high - figure.low > _SPREAD * figure.value
 
 
 def number_cell(value: float | None, label: str, notes: Notes, reason: str = "not_measured") -> Cell:

@@ -6,9 +6,18 @@ from weighbridge.judge.flags import FLAGS
 from weighbridge.publish import numbers
 from weighbridge.publish.cells_table import loaded_warning
 from weighbridge.publish.clean import plain
+from weighbridge.publish.headline import measures_added
 from weighbridge.publish.model import Fact
-from weighbridge.publish.words import SHIFT_TEXT, VERDICT_MEANINGS, VERDICTS
-from weighbridge.record.figures import Absent, Figure, Timing
+from weighbridge.publish.setting import cores_text
+from weighbridge.publish.words import (
+    ADDED_FLOOR_TEXT,
+    ADDED_TEXT,
+    SHIFT_ALONE_TEXT,
+    SHIFT_TEXT,
+    VERDICT_MEANINGS,
+    VERDICTS,
+)
+from weighbridge.record.figures import Absent, Figure
 from weighbridge.record.summary import Summary
 
 _MOCKS = """\
@@ -34,6 +43,11 @@ A run counts unless requests failed, samples are missing, the provider saw anoth
 sent, or the machine's load passed the limit of the matrix. A rejected run is repeated, at most up to twice the
 wanted runs, and kept with its reason. No sample is dropped as an outlier.
 """
+_STAMPS = """\
+Stamps are letters in the text of an answer and of every chunk, with a check letter; each prompt carries its own
+reference. An answer whose stamp was lost or bent has no added time; a stamp older than its request is a cache's
+answer and voids the cell.
+"""
 _FIRMNESS = """\
 A percentile with at least 10 samples beyond it is a figure (p95 needs 200 requests, p99 1,000). With 1 to 9
 beyond it is grey, carries its rank and stays out of sentences and charts; with none it is absent. Intervals (95
@@ -46,12 +60,14 @@ def method(summary: Summary) -> tuple[str, ...]:
     runs = summary.provenance.runs
     blocks = numbers.plural(len(summary.provenance.order), "block")
     value = f"the median over {numbers.plural(runs, 'accepted run')}" if runs > 1 else "that of one run"
+    added = measures_added(summary.cells)
     steps = (
         _MOCKS,
         f"The campaign planned {blocks}. {_BLOCKS}",
         _LANES,
         f"{_prompts(summary)} {_WINDOWS}",
         _ACCEPTANCE,
+        *((f"{ADDED_TEXT} {ADDED_FLOOR_TEXT} {_STAMPS}",) if added else ()),
         f"Percentiles are nearest rank over all requests of a run. Each value here is {value}. {SHIFT_TEXT}",
         _FIRMNESS,
     )
@@ -74,8 +90,7 @@ def limits(summary: Summary) -> tuple[Fact, ...]:
     found = [
         Fact(
             "One machine",
-            f"Gateway, mocks and load generator share {numbers.plural(summary.host.cpu_count, 'logical CPU')} of one "
-            "host in one boot; other hardware gives other figures."
+            f"All ran on one host in one boot ({cores_text(summary)}); other hardware gives other figures."
             + (
                 f" {warning}." if warning else " Load readings at both ends of each run do not prove an idle machine."
             ),
@@ -92,27 +107,14 @@ def limits(summary: Summary) -> tuple[Fact, ...]:
             "recipe claims, not the same features; these results do not rank products for all uses.",
         ),
     ]
-    if _shift_alone(summary):
-        found.append(
-            Fact(
-                "Shift alone",
-                "No driver of this campaign measured the added time of single requests; shift is the headline.",
-            )
-        )
+    if not measures_added(summary.cells):
+        found.append(Fact("Shift alone", SHIFT_ALONE_TEXT))
     if any((cell.load.clients or 0) > 1 for cell in summary.cells):
         found.append(
             Fact("Many clients", "With more than one client the response time is bounded by the throughput.")
         )
     found += [Fact("Known before the start", plain(text)) for text in summary.provenance.warnings]
     return tuple(found)
-
-
-def _shift_alone(summary: Summary) -> bool:
-    return not any(
-        isinstance(timing, Timing)
-        for cell in summary.cells
-        for timing in (cell.added_ms, cell.added_first_ms, cell.added_total_ms)
-    )
 
 
 def _control_plane(summary: Summary) -> str:

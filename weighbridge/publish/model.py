@@ -12,6 +12,7 @@ from markupsafe import Markup
 from weighbridge.publish.clean import Code
 
 _LEFT = Code("---")
+_WIDE = 12
 
 
 @dataclass(frozen=True)
@@ -139,6 +140,11 @@ class Table:
         """Number of columns."""
         return len(self.columns)
 
+    @property
+    def classes(self) -> str:
+        """How it is set: tables of many columns are set smaller."""
+        return f"{self.css} wide".strip() if self.width > _WIDE else self.css
+
 
 @dataclass(frozen=True)
 class Chart:
@@ -185,6 +191,20 @@ class FactList:
 
 
 @dataclass(frozen=True)
+class Scale:
+    """What is known of the scale: sentences, facts and tables of its certificate."""
+
+    lines: tuple[str, ...]
+    facts: tuple[Fact, ...]
+    tables: tuple[Table, ...]
+
+    @property
+    def has_facts(self) -> bool:
+        """Whether there is a certificate to show."""
+        return bool(self.facts)
+
+
+@dataclass(frozen=True)
 class Campaign:
     """A campaign as a page shows it, from the answer to the command that repeats it."""
 
@@ -196,10 +216,12 @@ class Campaign:
     claims: bool
     warnings: tuple[str, ...]
     answer: tuple[str, ...]
+    headline_text: str
     shift_text: str
     charts: tuple[Chart, ...]
     tables: tuple[Table, ...]
     run_tables: tuple[Table, ...]
+    scale: Scale
     outcome_text: str
     meanings: tuple[Fact, ...]
     method: tuple[str, ...]

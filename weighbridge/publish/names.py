@@ -16,6 +16,7 @@ from weighbridge.record.campaign import AnswerFacts
 from weighbridge.record.summary import CellSummary, GatewaySummary, LoadFacts, Summary
 
 _MODES = ("plain", "stream")
+_KINDS = ("rate", "clients", "streams")
 
 
 @dataclass(frozen=True)
@@ -79,10 +80,11 @@ class Names:
         """Sort key of a section: chain, mode, payload, answer."""
         return (_index(self.chains, cell.chain), _MODES.index(cell.mode), cell.payload, cell.answer)
 
-    def place(self, cell: CellSummary) -> tuple[bool, float, int]:
-        """Sort key inside a section: rates before clients, then the load, then the disk."""
+    def place(self, cell: CellSummary) -> tuple[int, float, int]:
+        """Sort key inside a section: rates, clients, held streams, then the load, then the disk."""
         load = cell.load
-        return (load.kind == "clients", load.rate_rps or float(load.clients or 0), _index(self.disks, cell.disk))
+        size = load.rate_rps or float(load.clients or max(load.held_counts, default=0))
+        return (_KINDS.index(load.kind), size, _index(self.disks, cell.disk))
 
     def rank(self, cell: CellSummary) -> tuple[int, str]:
         """Sort key of gateways at one load: the order of the matrix, floor first."""
@@ -107,8 +109,20 @@ def is_floor(cell: CellSummary) -> bool:
     return cell.gateway == FLOOR
 
 
+def holds_streams(cell: CellSummary) -> bool:
+    """Whether a cell is of a load that holds streams: it has memory, and no times."""
+    return cell.load.kind == "streams"
+
+
+def timed(summary: Summary) -> Summary:
+    """The summary without the cells that hold streams, for views of times and rates."""
+    return summary.model_copy(update={"cells": tuple(cell for cell in summary.cells if not holds_streams(cell))})
+
+
 def load_text(load: LoadFacts) -> str:
-    """`50/s` or `10 clients`."""
+    """`50/s`, `10 clients` or `100 held streams`."""
+    if load.held_counts:
+        return numbers.plural(load.held_counts[-1], "held stream")
     if load.rate_rps is not None:
         return f"{numbers.short(load.rate_rps)}/s"
     return numbers.plural(load.clients or 0, "client")

@@ -19,6 +19,16 @@ def ms(value_ms: float) -> str:
     return units.format_ms(value_ms)
 
 
+def us(value_ms: float) -> str:
+    """Milliseconds as whole microseconds without the unit: `−12`."""
+    return units.format_count(round(value_ms * 1000)).replace("-", "\N{MINUS SIGN}")
+
+
+def fine_us(value_ms: float) -> str:
+    """Milliseconds as microseconds with three digits, without the unit: `31.0`, `0.42`."""
+    return units.format_ms(value_ms * 1000)
+
+
 def rps(value_rps: float) -> str:
     """Requests per second without the unit."""
     return units.format_rps(value_rps)
@@ -42,6 +52,15 @@ def count(value: int) -> str:
 def percent(ratio: float) -> str:
     """A small share: `−0.02 %`."""
     return f"{units.format_ms(ratio * 100)} %"
+
+
+def share(ratio: float) -> str:
+    """A share that may be large: `12.3 %`; only all is `100 %` and only none `0 %`."""
+    if ratio in (0.0, 1.0):
+        return f"{ratio * 100:.0f} %"
+    if 0 < ratio < 0.001:
+        return "< 0.1 %"
+    return "> 99.9 %" if 0.999 < ratio < 1 else units.format_share(ratio)
 
 
 def size(value_bytes: float) -> str:

@@ -7,15 +7,20 @@ from collections.abc import Sequence
 from weighbridge.publish import numbers
 from weighbridge.publish.answer import answer
 from weighbridge.publish.cells_table import load_tables, loaded_detail
+from weighbridge.publish.certificate import scale_of
 from weighbridge.publish.charts import charts
 from weighbridge.publish.clean import code, plain
+from weighbridge.publish.cost import cost_table
 from weighbridge.publish.facts import provenance
+from weighbridge.publish.headline import measures_added
+from weighbridge.publish.legs import legs_tables
 from weighbridge.publish.method import limits, meanings, method
 from weighbridge.publish.model import Campaign, Page
-from weighbridge.publish.names import names_of
+from weighbridge.publish.names import names_of, timed
 from weighbridge.publish.runs import outcome_text, run_tables
-from weighbridge.publish.side_tables import cost_table, driver_table, ttfb_table
-from weighbridge.publish.words import SHIFT_TEXT, STATUSES, grade_text
+from weighbridge.publish.side_tables import driver_table, ttfb_table
+from weighbridge.publish.streams import stream_tables
+from weighbridge.publish.words import ADDED_TEXT, SHIFT_ALONE_TEXT, SHIFT_TEXT, STATUSES, fallbacks, grade_text
 from weighbridge.record.summary import Summary
 
 
@@ -38,6 +43,7 @@ def campaign_of(summary: Summary, anchor: str) -> Campaign:
     """Everything that a page says of a campaign."""
     names = names_of(summary)
     record = summary.provenance
+    told = timed(summary)
     lead = (
         f"Campaign {plain(summary.campaign, limit=120)}, started {plain(record.started_at, limit=40)}, "
         f"method version {summary.method_version}"
@@ -51,15 +57,21 @@ def campaign_of(summary: Summary, anchor: str) -> Campaign:
         claims=summary.grade != "smoke",
         warnings=_warnings(summary),
         answer=answer(summary, names),
+        headline_text=f"{ADDED_TEXT} The floor's stands beside it."
+        if measures_added(summary.cells)
+        else SHIFT_ALONE_TEXT,
         shift_text=SHIFT_TEXT,
-        charts=charts(summary, names, anchor),
+        charts=charts(told, names, anchor),
         tables=(
-            *load_tables(summary, names, anchor),
-            ttfb_table(summary, names, anchor),
+            *load_tables(told, names, anchor),
             cost_table(summary, names, anchor),
-            driver_table(summary, names, anchor),
+            *stream_tables(told, names, anchor),
+            *legs_tables(told, names, anchor),
+            ttfb_table(told, names, anchor),
+            driver_table(told, names, anchor),
         ),
         run_tables=run_tables(summary, names, anchor),
+        scale=scale_of(summary, anchor),
         outcome_text=outcome_text(summary),
         meanings=meanings(summary),
         method=method(summary),
@@ -72,11 +84,13 @@ def campaign_of(summary: Summary, anchor: str) -> Campaign:
 
 
 def _warnings(summary: Summary) -> tuple[str, ...]:
+    record = summary.provenance
     found = []
     if summary.grade == "smoke":
         found.append(f"Grade smoke: {grade_text('smoke')}.")
     if summary.loaded_machine:
         found.append(f"{loaded_detail(summary)}.")
+    found += [f"{plain(text).rstrip('.')}." for text in fallbacks(record.warnings)]
     if STATUSES[summary.status]:
         found.append(STATUSES[summary.status])
     short = [cell for cell in summary.cells if cell.verdict == "incomplete" or "few_runs" in cell.flags]

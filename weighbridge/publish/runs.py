@@ -7,12 +7,20 @@ from weighbridge.publish import numbers
 from weighbridge.publish.cells_table import loaded_warning, number_column
 from weighbridge.publish.clean import plain
 from weighbridge.publish.figures import Notes, timing_cells
+from weighbridge.publish.headline import TimingGroup, added_of, measures_added
 from weighbridge.publish.layout import gateway_cell
 from weighbridge.publish.model import Cell, Column, Group, Row, Section, Table
 from weighbridge.publish.names import Names, is_floor
 from weighbridge.publish.words import PERCENTILE_WORDS, REASONS, VERDICTS, spoken
 from weighbridge.record.host import LoadReading
 from weighbridge.record.summary import CellSummary, RunLine, Summary
+
+_RECOMPUTED = (
+    TimingGroup("Added, accepted", added_of),
+    TimingGroup("Added, with rejected", lambda cell: cell.added_with_rejected_ms),
+    TimingGroup("Shift, accepted", lambda cell: cell.shift_ms),
+    TimingGroup("Shift, with rejected", lambda cell: cell.shift_with_rejected_ms),
+)
 
 
 def ordered_cells(summary: Summary, names: Names) -> list[CellSummary]:
@@ -82,33 +90,34 @@ def _rejected_table(summary: Summary, names: Names, cells: list[CellSummary], an
 
 def _recomputed_table(summary: Summary, names: Names, cells: list[CellSummary], anchor: str) -> Table:
     notes = Notes()
+    chosen = [c for c in cells if c.rejected and not is_floor(c) and c.verdict in ("valid", "incomplete")]
+    groups = _RECOMPUTED if measures_added(chosen) else _RECOMPUTED[2:]
+    # Twelve columns of numbers would fit no page.
+    percentiles = PERCENTILE_WORDS if len(groups) == 2 else ("p50", "p95")
     rows = tuple(
         Row(
             (
                 gateway_cell(names, cell),
                 Cell(names.where(cell), label="Cell"),
-                *timing_cells(cell.shift_ms, notes, "Accepted"),
-                *timing_cells(cell.shift_with_rejected_ms, notes, "With rejected"),
+                *(made for g in groups for made in timing_cells(g.get(cell), notes, g.title, percentiles)),
             )
         )
-        for cell in cells
-        if cell.rejected and not is_floor(cell) and cell.verdict in ("valid", "incomplete")
-    )
-    columns = tuple(
-        number_column(name, f"{title} {name}, ms")
-        for title in ("Shift, accepted", "Shift, with rejected")
-        for name in PERCENTILE_WORDS
+        for cell in chosen
     )
     return Table(
         id=f"{anchor}-recomputed",
-        title="Shift recomputed with the rejected runs",
+        title="The headline recomputed with the rejected runs",
         caption=("Where both agree, leaving runs out did not make the figure.",),
-        columns=(Column("Gateway", "Gateway"), Column("Cell", "Cell"), *columns),
-        groups=(Group("", 2), Group("Shift, accepted runs, ms", 3), Group("Shift, with rejected runs, ms", 3)),
+        columns=(
+            Column("Gateway", "Gateway"),
+            Column("Cell", "Cell"),
+            *(number_column(name, f"{group.title} {name}, ms") for group in groups for name in percentiles),
+        ),
+        groups=(Group("", 2), *(Group(f"{group.title}, ms", len(percentiles)) for group in groups)),
         sections=(Section("", rows),),
         footnotes=notes.footnotes(),
         warning=loaded_warning(summary),
-        empty="No cell with a shift has rejected attempts.",
+        empty="No cell with a headline has rejected attempts.",
     )
 
 

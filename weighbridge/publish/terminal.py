@@ -16,19 +16,25 @@ from weighbridge.judge.flags import FLAGS
 from weighbridge.matrix.cells import Cell
 from weighbridge.publish import numbers
 from weighbridge.publish.answer import answer
-from weighbridge.publish.cells_table import has_figures, loaded_detail, loaded_warning, message
+from weighbridge.publish.cells_table import loaded_detail
+from weighbridge.publish.certificate_text import certificate_text
 from weighbridge.publish.clean import plain
-from weighbridge.publish.figures import percentile
-from weighbridge.publish.layout import grouped, ordered, title
-from weighbridge.publish.names import Names, load_text, names_of, settings_text
+from weighbridge.publish.headline import added_of, measures_added
+from weighbridge.publish.held import held_text
+from weighbridge.publish.names import Names, names_of
 from weighbridge.publish.runs import ordered_cells, outcome_text
-from weighbridge.publish.words import PERCENTILE_WORDS, STATUSES, grade_text, spoken
-from weighbridge.record.figures import Absent, Timing, TimingOrAbsent
+from weighbridge.publish.terminal_cells import GREY, cells_text, label
+from weighbridge.publish.words import SHIFT_ALONE_TEXT, STATUSES, fallbacks, grade_text, spoken
+from weighbridge.record.figures import Timing
 from weighbridge.record.load_report import LoadReport, Percentiles, PercentilesOrAbsent
 from weighbridge.record.summary import CellSummary, Summary
 
+_ADDED_LINE = (
+    "added: client's time minus the provider's, request by request; +first and +end: of streams, to the first "
+    "content and to the end. The row of direct is the floor; nothing is subtracted. CPU: of the gateway's process "
+    "tree a request."
+)
 _RIGHT, _LEFT = "right", "left"
-_GREY = "?"
 _Number = TypeVar("_Number", int, float)
 
 
@@ -52,59 +58,16 @@ def campaign_text(summary: Summary) -> str:
     for kind in ("rate", "clients"):
         chosen = [cell for cell in cells if cell.load.kind == kind]
         if chosen:
-            parts.append(_cells_text(summary, names, chosen))
-    parts += [*answer(summary, names)[1:2], *_remarks(summary, names, cells), outcome_text(summary)]
+            parts.append(cells_text(summary, names, chosen))
+    costs, held = answer(summary, names)[1], held_text(summary, names)
+    parts += [
+        costs,
+        *([held] if held and held != costs else []),
+        *_remarks(summary, names, cells),
+        outcome_text(summary),
+    ]
+    parts.append(certificate_text(summary))
     return "\n\n".join(parts) + "\n"
-
-
-def _cells_text(summary: Summary, names: Names, cells: list[CellSummary]) -> str:
-    disk = ["disk"] if names.varies_disk else []
-    rate = cells[0].load.kind == "rate"
-    pair = ["offered\n/s", "achieved\n/s"] if rate else ["achieved\n/s", "N ÷ mean\n/s"]
-    times = [f"{kind}\n{name}" for kind in ("shift", "resp.") for name in PERCENTILE_WORDS]
-    heads = ["gateway", "load", *disk, *times, *pair, "runs", "outcome"]
-    sides = [_LEFT] * (2 + len(disk)) + [_RIGHT] * 8 + [_LEFT] * 2
-    how = "at a rate" if rate else "with clients (more than one: bounded by the throughput)"
-    warning = f". {loaded_warning(summary)}" if summary.loaded_machine else ""
-    parts = []
-    for group in grouped(names, cells):
-        rows = [_cell_row(names, cell) for cell in ordered(names, group)]
-        parts.append(f"{title(names, group[-1])}, {how}, ms{warning}\n\n{_table(rows, heads, sides)}")
-    return "\n\n".join(parts)
-
-
-def _cell_row(names: Names, cell: CellSummary) -> list[str]:
-    settings = f" [{settings_text(cell.settings)}]" if cell.settings else ""
-    gateway = f"{plain(cell.gateway, limit=40)}{settings}{_label(names, cell)}"
-    disk = [plain(cell.disk, limit=40)] if names.varies_disk else []
-    shown = has_figures(cell)
-    achieved = numbers.ABSENT if isinstance(cell.achieved_rps, Absent) else numbers.rps(cell.achieved_rps.value)
-    offered = numbers.ABSENT if cell.offered_rps is None else numbers.short(cell.offered_rps)
-    bound = numbers.ABSENT if cell.littles_rps is None else numbers.rps(cell.littles_rps)
-    return [
-        gateway, load_text(cell.load), *disk,
-        *_timing(cell.shift_ms, shown=shown), *_timing(cell.response_ms, shown=shown),
-        *((offered, achieved) if cell.load.kind == "rate" else (achieved, bound)),
-        f"{cell.runs_accepted} of {cell.runs_attempted}", cell.verdict if shown else message(cell),
-    ]  # fmt: skip
-
-
-def _label(names: Names, cell: CellSummary) -> str:
-    label = names.label(cell.gateway)
-    return f" ({label})" if label else ""
-
-
-def _timing(timing: TimingOrAbsent, *, shown: bool) -> list[str]:
-    if not shown or not isinstance(timing, Timing):
-        return [numbers.ABSENT] * 3
-    return [_percentile(timing, name) for name in PERCENTILE_WORDS]
-
-
-def _percentile(timing: Timing, name: str) -> str:
-    value = percentile(timing, name)
-    if value is None:
-        return numbers.ABSENT
-    return numbers.ms(value) + (_GREY if name in timing.few_samples else "")
 
 
 def _remarks(summary: Summary, names: Names, cells: list[CellSummary]) -> list[str]:
@@ -113,9 +76,14 @@ def _remarks(summary: Summary, names: Names, cells: list[CellSummary]) -> list[s
         lines.append(f"{loaded_detail(summary)}.")
     if STATUSES[summary.status]:
         lines.append(STATUSES[summary.status])
-    timings = [timing for cell in cells for timing in (cell.shift_ms, cell.response_ms)]
+    if measures_added(cells):
+        lines.append(_ADDED_LINE)
+    else:
+        lines.append(SHIFT_ALONE_TEXT)
+    lines += [f"{plain(text).rstrip('.')}." for text in fallbacks(summary.provenance.warnings)]
+    timings = [timing for cell in cells for timing in (added_of(cell), cell.shift_ms, cell.response_ms)]
     if any(isinstance(timing, Timing) and timing.few_samples for timing in timings):
-        lines.append(f"{_GREY} behind a figure: 1 to 9 samples lie beyond it, so it is not firm.")
+        lines.append(f"{GREY} behind a figure: 1 to 9 samples lie beyond it, so it is not firm.")
     flags = {flag for cell in cells for flag in cell.flags} - {"few_samples", "loaded_machine"}
     lines += [
         f"{plain(flag.replace('_', ' '))} ({numbers.plural(sum(flag in cell.flags for cell in cells), 'cell')}): "
@@ -123,7 +91,7 @@ def _remarks(summary: Summary, names: Names, cells: list[CellSummary]) -> list[s
         for flag in sorted(flags)
     ]
     reasons = dict.fromkeys(
-        f"{plain(cell.cell, limit=120)}{_label(names, cell)}: {plain(cell.reason)}"
+        f"{plain(cell.cell, limit=120)}{label(names, cell)}: {plain(cell.reason)}"
         for cell in cells
         if cell.reason and cell.verdict != "not_supported" and cell.reason != cell.served_text
     )

@@ -5,13 +5,26 @@ A code that is not listed is shown with spaces for its underscores, so that a ne
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from weighbridge.publish.clean import plain
 
 MOCK_LABEL = "mock, not a product"
 
+ADDED_TEXT = (
+    "Added time is what one request took at the client minus what the provider itself took for it: (t1 − t0) − (send "
+    "− recv), with the provider's two instants read from the answer's own text. It is measured request by request, "
+    "so its percentiles are those of the time added. Of a stream there are two: to its first content and to its end."
+)
+ADDED_FLOOR_TEXT = (
+    "The row of the floor, direct, shows what client, loopback and provider add by themselves by the same measure; "
+    "nothing is subtracted from the others."
+)
+CLAIM_TEXT = "A claim is what a gateway reports of itself in a header of its answers; it is never a source of ours."
+SHIFT_ALONE_TEXT = (
+    "No driver of this campaign measured the added time of single requests, so the shift is the headline here."
+)
 SHIFT_TEXT = (
     "Shift is a percentile through the gateway minus the same percentile direct, paired within a block. It "
     "answers “how far did my p99 move”. It is biased as a percentile of the time that a gateway adds: it "
@@ -79,6 +92,7 @@ REASONS: Mapping[str, str] = MappingProxyType(
         "never_ready": "the gateway never got ready",
         "not_served": "not served",
         "no_inband": "the provider's stamp did not come through",
+        "cache_hit": "a cache answered in the provider's place",
     }
 )
 
@@ -101,6 +115,17 @@ ABSENCES: Mapping[str, str] = MappingProxyType(
         "no_events": "this lane delivers no events",
         "no_control_plane": "this lane has no control plane",
         "not_counted": "not counted",
+        "no_gateway": "this lane starts no process",
+        "held_streams": "nothing is timed while streams are held open",
+        "no_held_streams": "told where streams are held open",
+        "process_ended": "a process of the gateway ended before it was read",
+        "group_has_gone": "the gateway's control group was gone before it was read",
+        "device_has_gone": "the device was gone before its counter was read",
+        "kernel_does_not_tell": "the kernel does not tell",
+        "kernel_does_not_count": "the kernel does not count flushes of this device",
+        "kernel_keeps_none": "the kernel keeps no peak of it",
+        "not_linux": "only Linux counts them",
+        "no_device": "no block device lies under the state folder",
         "saturated": "the lane did not keep the rate",
         "errored": "the cell is errored",
         "incomplete": "the cell is incomplete",
@@ -120,6 +145,25 @@ STATUSES: Mapping[str, str] = MappingProxyType(
     }
 )
 
+CPU_SOURCES: Mapping[str, str] = MappingProxyType(
+    {
+        "cgroup2": "by a control group of its own (cgroup v2)",
+        "cgroup1": "by a control group of its own (cgroup v1)",
+        "process_clock": "by the CPU clocks of its processes (no control group of its own could be made)",
+        "process_times": "from the process table, in its coarse ticks (no finer clock on this system)",
+    }
+)
+
+FIDELITIES: Mapping[str, str] = MappingProxyType(
+    {
+        "events": "unchanged",
+        "text": "text whole, events merged or split",
+        "differs": "differs",
+    }
+)
+
+_FALLBACK = "oha is not there"
+
 PERCENTILE_WORDS = ("p50", "p95", "p99")
 
 
@@ -135,6 +179,11 @@ def spoken(code: str, table: Mapping[str, str]) -> str:
     if rest and head in table:
         return plain(rest)
     return plain(code.replace("_", " ") if " " not in code else code)
+
+
+def fallbacks(warnings: Sequence[str]) -> list[str]:
+    """Those that say why another driver drove than the matrix asks for; they belong at the top."""
+    return [text for text in warnings if text.startswith(_FALLBACK)]
 
 
 def grade_text(grade: str) -> str:

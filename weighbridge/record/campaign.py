@@ -47,12 +47,20 @@ class CellPlan(Document):
     payload: str = Field(description="Payload name.")
     answer: str = Field(description="Answer name.")
     provider_time_s: float = Field(description="Provider's time to the end of the answer, s.")
-    load_kind: Literal["rate", "clients"] = Field(description="Open or closed loop.")
+    load_kind: Literal["rate", "clients", "streams"] = Field(
+        description="Open loop, closed loop, or streams held open."
+    )
     rate_rps: float | None = Field(description="Arrival rate.")
     clients: Count | None = Field(description="Number of clients.")
     duration_s: float | None = Field(description="Length of a rate window.")
     request_count: Count = Field(description="Requests measured.")
-    connections: Count = Field(description="Cap on connections.")
+    connections: Count = Field(description="Cap on connections of the driver.")
+    rider_rps: float | None = Field(
+        default=None, description="Part of the rate that a probe takes which rides along; null without one."
+    )
+    rider_connections: Count | None = Field(default=None, description="Its own cap on connections.")
+    no_rider: str | None = Field(default=None, description="Why none rides along where the driver sees no stamps.")
+    held_counts: tuple[Count, ...] = Field(default=(), description="Streams open at each step; empty for others.")
     driver: Literal["oha", "wrk", "probe"] = Field(description="Driver.")
     floor: str = Field(description="Cell id of the floor it is compared with.")
     not_supported: str | None = Field(default=None, description="Why the recipe does not serve it.")

@@ -44,6 +44,9 @@ class WeightResult(BlockError):
     sample_count: Count = Field(description="Requests in the smallest block.")
     tare_count: Count = Field(description="Tare samples in the smallest block.")
     blocks: tuple[BlockError, ...] = Field(description="Every block.")
+    judged: bool = Field(
+        default=True, description="Whether the blocks together have 10 samples beyond it; else it is shown alone."
+    )
     passed: bool = Field(description="Whether the median block's error is within the limit.")
 
 

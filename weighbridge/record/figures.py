@@ -39,6 +39,9 @@ class Timing(Document):
     few_samples: dict[str, str] = Field(
         default_factory=dict, description="Percentiles with 1–9 samples beyond them, with their rank."
     )
+    absent: dict[str, str] = Field(
+        default_factory=dict, description="Percentiles that are null for another reason than too few samples."
+    )
 
 
 class Figure(Document):
@@ -47,6 +50,9 @@ class Figure(Document):
     value: float = Field(allow_inf_nan=False, description="Median over the accepted runs.")
     low: float | None = Field(default=None, description="Smallest run value.")
     high: float | None = Field(default=None, description="Largest run value.")
+    interval: tuple[float, float] | None = Field(
+        default=None, description="95 % interval over run values (t), where one is told; null below 3 runs."
+    )
 
 
 TimingOrAbsent = Annotated[Timing | Absent, Field(union_mode="smart")]

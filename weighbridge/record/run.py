@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from weighbridge.record.base import Count, Document, Seconds, Versioned
 from weighbridge.record.figures import Absent, FigureOrAbsent, TimingOrAbsent
+from weighbridge.record.held import HeldStreams
 from weighbridge.record.host import LoadReading, ToolFacts
 from weighbridge.record.load_report import LoadReport
 from weighbridge.record.streams import Buffering, BunchingOrAbsent, FidelityOrAbsent, StampCountsOrAbsent
@@ -53,11 +54,23 @@ class DriverRecord(Document):
     cut: bool = Field(description="Whether we interrupted it because the lane did not keep the rate.")
 
 
-class Counts(Document):
-    """What was counted on both sides of the gateway in the window."""
+class RiderRecord(Document):
+    """A probe that rode along beside the driver as a part of the offered rate."""
 
-    client_sent_count: Count | None = Field(description="Requests the driver says it started.")
-    client_answered_count: Count | None = Field(description="Requests the driver got an answer to.")
+    rate_rps: float = Field(description="Its part of the offered rate; the driver had the rest.")
+    connections: Count = Field(description="Its own cap on connections, beside the driver's.")
+    driver: DriverRecord = Field(description="The program and how it was called.")
+    load_report: LoadReport | None = Field(description="What it reported; null when it left nothing.")
+
+
+RiderOrAbsent = Annotated[RiderRecord | Absent, Field(union_mode="smart")]
+
+
+class Counts(Document):
+    """What was counted on both sides of the gateway in the window, over the driver and a probe that rode along."""
+
+    client_sent_count: Count | None = Field(description="Requests the clients say they started.")
+    client_answered_count: Count | None = Field(description="Requests the clients got an answer to.")
     client_success_count: Count | None = Field(description="Answers with a 2xx status.")
     provider_request_count: Count = Field(description="Requests the mock provider received.")
     provider_distinct_count: Count = Field(description="Distinct request references it saw.")
@@ -77,7 +90,10 @@ class RunFigures(Document):
     """Figures of one run; the first request of each connection is left out of every percentile."""
 
     offered_rps: float | None = Field(description="Requests per second asked for; null for clients.")
-    achieved_rps: float | None = Field(description="(answered − 1) ÷ (last end − first end), or answered ÷ wall.")
+    achieved_rps: float | None = Field(
+        description="(answered − 1) ÷ (last end − first end), or answered ÷ wall; of a probe beside the driver its "
+        "rate × share answered × span of the schedule ÷ span of the ends is added."
+    )
     achieved_from: Literal["samples", "totals"] = Field(description="What the achieved rate was taken from.")
     goodput_rps: float | None = Field(description="Answered with 2xx and whole, per second.")
     trimmed_count: Count = Field(description="Requests left out because they opened a connection.")
@@ -205,8 +221,12 @@ class RunRecord(Versioned):
     window_s: Seconds = Field(description="Wall clock of the window.")
     driver: DriverRecord | None = Field(default=None, description="Null when the window was never opened.")
     load_report: LoadReport | None = Field(default=None, description="What the driver reported.")
+    rider: RiderOrAbsent = Field(
+        default=NOT_MEASURED, description="The probe that rode along, or why none did; `figures` name both together."
+    )
     counts: Counts | None = Field(default=None, description="Counts on both sides.")
     figures: RunFigures | None = Field(default=None, description="Figures of the run.")
+    held: HeldStreams | None = Field(default=None, description="What holding streams showed; null for other loads.")
     claimed_overhead_ms: TimingOrAbsent = Field(
         default=Absent(absent="not_claimed"), description="The gateway's own overhead header in the preflight."
     )

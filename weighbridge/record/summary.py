@@ -18,12 +18,13 @@ from weighbridge.record.streams import BunchingOrAbsent, FidelityOrAbsent, Stamp
 class LoadFacts(Document):
     """The load of a cell."""
 
-    kind: Literal["rate", "clients"] = Field(description="Open or closed loop.")
+    kind: Literal["rate", "clients", "streams"] = Field(description="Open loop, closed loop, or streams held open.")
     rate_rps: float | None = Field(description="Arrival rate; null for clients.")
     clients: Count | None = Field(description="Number of clients; null for a rate.")
     duration_s: float | None = Field(description="Length of a rate window.")
     request_count: Count = Field(description="Requests measured in a run.")
     connections: Count = Field(description="Cap on connections.")
+    held_counts: tuple[Count, ...] = Field(default=(), description="Streams open at each step; empty for others.")
 
 
 class Rejected(Document):
@@ -130,7 +131,23 @@ class CellSummary(Document):
     cpu_ms_per_request: FigureOrAbsent = Field(
         default=NOT_MEASURED, description="CPU of the process tree per request."
     )
+    cpu_from: tuple[str, ...] = Field(
+        default=(), description="What counted the CPU in the accepted runs, as `Resources.cpu_from` names it."
+    )
+    rss_idle_bytes: FigureOrAbsent = Field(default=NOT_MEASURED, description="Resident memory before the window.")
     rss_peak_bytes: FigureOrAbsent = Field(default=NOT_MEASURED, description="Peak resident memory.")
+    rss_peak_from: tuple[str, ...] = Field(
+        default=(), description="Whether the peaks are of the window or since the processes' start."
+    )
+    rss_after_bytes: FigureOrAbsent = Field(default=NOT_MEASURED, description="Resident memory after the drain.")
+    pss_idle_bytes: FigureOrAbsent = Field(
+        default=NOT_MEASURED, description="Memory before the window, shared pages shared out."
+    )
+    pss_after_bytes: FigureOrAbsent = Field(default=NOT_MEASURED, description="The same after the drain.")
+    memory_per_stream_bytes: FigureOrAbsent = Field(
+        default=NOT_MEASURED,
+        description="Memory that one more open stream takes: slope over the steps, of each run; median and interval.",
+    )
     control_plane_calls_per_request: FigureOrAbsent = Field(
         description="Control-plane calls per request, after the drain."
     )
@@ -138,7 +155,12 @@ class CellSummary(Document):
     context_switches_per_request: FigureOrAbsent = Field(
         default=NOT_MEASURED, description="Context switches of the process tree per request."
     )
-    flushes_per_request: FigureOrAbsent = Field(default=NOT_MEASURED, description="Device flushes per request.")
+    flushes_per_request: FigureOrAbsent = Field(
+        default=NOT_MEASURED, description="Flushes of the whole device per request, whoever made them."
+    )
+    flush_idle_rps: FigureOrAbsent = Field(
+        default=NOT_MEASURED, description="Flushes a second of that device without a request."
+    )
 
 
 class Slope(Document):

@@ -79,6 +79,4 @@ def read_output(path: Path) -> bytes:
 
 def unwritable(path: Path, error: OSError) -> StoreError:
     """The error that says why a file of ours cannot be written and what to do."""
-    return StoreError(
-        f"{path} cannot be written: {error.strerror or error}; make room, or make the folder writable."
-    )
+    return StoreError(f"{path} cannot be written: {error.strerror or error}; make room, or make the folder writable.")

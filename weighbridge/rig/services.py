@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from weighbridge.command import Command
 from weighbridge.rig import cputime, memory, tree
 from weighbridge.rig.cgroup import Group
 from weighbridge.rig.tail import tail
@@ -128,6 +129,14 @@ class Child:
     def log_tail(self) -> str:
         """End of the log, secrets masked."""
         return tail(self.service.log, self.service.secrets)
+
+
+@dataclass(frozen=True)
+class Running:
+    """A command that was begun and not yet finished."""
+
+    command: Command
+    child: Child
 
 
 def describe_exit(code: int | None) -> str:

@@ -1,4 +1,4 @@
-"""Faults of streams: held, coalesced, robbed of a chunk, never ended.
+"""Faults of streams: held, coalesced, robbed of a chunk, heavy, never ended.
 
 Built by the faulty wrapper from a fault's value. Each bends every streamed answer and leaves plain ones alone.
 """
@@ -96,6 +96,25 @@ class Robbed:
         return (self._events.rest(),)
 
 
+class Heavy:
+    """The stream as it is; while it is open it takes so many bytes more."""
+
+    def __init__(self, extra_bytes: int) -> None:
+        self._extra_bytes = extra_bytes
+        self._ballast = b""
+
+    def feed(self, data: bytes) -> Iterable[bytes]:
+        """The piece, and from the first one on the ballast is there."""
+        if not self._ballast:
+            self._ballast = b"x" * self._extra_bytes  # written to, for pages that are only reserved are not resident
+        return (data,)
+
+    def end(self) -> Iterable[bytes] | None:
+        """Nothing more, and the ballast is gone."""
+        self._ballast = b""
+        return ()
+
+
 class Endless:
     """The stream without its end marker and without an end."""
 
@@ -138,6 +157,12 @@ def drop_chunk(value: str, witness: Witness) -> Wrap:
     """`drop-chunk:N`: the Nth content event of each stream is missing."""
     number = values.read_count(value)
     return _bending(lambda: Robbed(number), witness)
+
+
+def heavy(value: str, witness: Witness) -> Wrap:
+    """`heavy:N`: each stream takes N KiB more while it is open."""
+    extra_bytes = values.read_count(value) * 1024
+    return _bending(lambda: Heavy(extra_bytes), witness)
 
 
 def no_end(value: str, witness: Witness) -> Wrap:

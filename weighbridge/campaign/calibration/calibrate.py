@@ -22,7 +22,13 @@ from weighbridge.campaign.calibration.floors import (
     with_driver,
 )
 from weighbridge.campaign.calibration.lanes import TWINS, all_up, direct_up, weight_of
-from weighbridge.campaign.calibration.mixed import MixedBlock, run_blocks, weights_of_blocks
+from weighbridge.campaign.calibration.mixed import (
+    NO_BLOCKS,
+    MixedBlock,
+    MixedBlocks,
+    run_blocks,
+    weights_of_blocks,
+)
 from weighbridge.campaign.calibration.tools import find_drivers
 from weighbridge.campaign.calibration.windows import Steps, kept_apart
 from weighbridge.campaign.stage import Stage
@@ -30,11 +36,19 @@ from weighbridge.errors import LaneFailed
 from weighbridge.judge.calibration import Weight, aa_pair, under_jitter, weigh
 from weighbridge.judge.certificate import Findings, Origin, certify
 from weighbridge.matrix.calibration import Calibration, Floors
-from weighbridge.record.certificate import Certificate, CpuResult, DriverFloor, Resolution, StampingResult
+from weighbridge.record.certificate import (
+    Certificate,
+    CpuResult,
+    DriverFloor,
+    FaultResult,
+    Resolution,
+    StampingResult,
+)
 from weighbridge.record.figures import FigureOrAbsent
 from weighbridge.record.run import NOT_MEASURED
 
 Part = TypeVar("Part")
+_NO_FAULTS: tuple[FaultResult, ...] = ()
 
 
 @dataclass
@@ -71,14 +85,14 @@ def calibrate(stage: Stage, spec: Calibration) -> Certificate:
     apart = with_driver(kept_apart(stage), "probe", tools)
     steps = Steps(spec.estimated_s, spec.window_count)
     gaps = _Gaps(stage)
-    blocks, missing = gaps.part("mixed blocks", lambda: _blocks(apart, steps, spec), ((), ()))
-    gaps.texts += missing
-    faults = gaps.part("planted faults", lambda: plant_faults(apart, steps, spec), ())
+    blocks = gaps.part("mixed blocks", lambda: _blocks(apart, steps, spec), NO_BLOCKS)
+    gaps.texts += blocks.gaps
+    faults = gaps.part("planted faults", lambda: plant_faults(apart, steps, spec), _NO_FAULTS)
     burnt = gaps.part("CPU burn", lambda: _burn(apart, steps, spec), None)
     direct = gaps.part("direct lane", lambda: _direct(apart, steps, spec.floors, tools), _Direct())
     cells = weights_of_cells(stage, spec)
-    weights = (*weights_of_blocks(spec, blocks), *cells.weights)
-    resolution = _resolution(blocks, cells)
+    weights = (*weights_of_blocks(spec, blocks.blocks), *cells.weights)
+    resolution = _resolution(blocks.blocks, cells)
     if isinstance(burnt, str):
         gaps.texts.append(burnt)
     findings = Findings(
@@ -97,9 +111,9 @@ def calibrate(stage: Stage, spec: Calibration) -> Certificate:
     return certificate
 
 
-def _blocks(stage: Stage, steps: Steps, spec: Calibration) -> tuple[tuple[MixedBlock, ...], tuple[str, ...]]:
+def _blocks(stage: Stage, steps: Steps, spec: Calibration) -> MixedBlocks:
     if not spec.modes:
-        return (), ()
+        return NO_BLOCKS
     with all_up(stage, spec) as lanes:
         return run_blocks(stage, steps, spec, lanes)
 
@@ -133,14 +147,20 @@ def _resolution(blocks: Sequence[MixedBlock], cells: CellWeights) -> tuple[Resol
 
 
 def _unweighed(stage: Stage, spec: Calibration, weights: Sequence[Weight]) -> tuple[str, ...]:
-    """A sentence for each weight that the matrix asks for and that no block brought."""
-    wanted = {(w, m, "mixed", s) for w in spec.weights for m in spec.modes for s in spec.surroundings}
-    listed = {cell.lane for cell in stage.request.cells if cell.lane.gateway == spec.recipe}
-    asked = {weight_of(lane) for lane in listed}
-    modes = stage.request.loaded.matrix.modes
-    wanted |= {(w, m, "cell", "quiet") for w in spec.weights if w in asked for m in modes}
-    there = {(w.name.split()[0], w.mode, w.arrangement, w.surroundings) for w in weights}
-    return tuple(f"{' '.join(one)}: no block was accepted" for one in sorted(wanted - there))
+    """A sentence for each place in which weights were asked for and none was measured."""
+    wanted = {
+        (mode, "mixed", around): set(spec.weights) for mode in spec.modes for around in spec.surroundings_of(mode)
+    }
+    listed = {weight_of(cell.lane) for cell in stage.request.cells if cell.lane.gateway == spec.recipe}
+    for mode in stage.request.loaded.matrix.modes:
+        wanted[mode, "cell", "quiet"] = listed & set(spec.weights)
+    for weight in weights:
+        wanted.get((weight.mode, weight.arrangement, weight.surroundings), set()).discard(weight.name.split()[0])
+    return tuple(
+        f"{mode}, {arrangement}, {around}: nothing was measured of {', '.join(sorted(missing))}"
+        for (mode, arrangement, around), missing in wanted.items()
+        if missing
+    )
 
 
 def _origin(stage: Stage, tools: DriverTools) -> Origin:

@@ -10,9 +10,10 @@ import hashlib
 import math
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from weighbridge import resources
 from weighbridge.campaign.calibration.kept import inband_of, weights_of
@@ -23,6 +24,7 @@ from weighbridge.campaign.stage import Stage
 from weighbridge.errors import LaneFailed
 from weighbridge.judge.blocks import judge_block, judge_busy_block
 from weighbridge.judge.calibration import Weight, WeightBlock
+from weighbridge.judge.inputs import Judgement, RunInputs
 from weighbridge.judge.weighed import WeighedLane, timed_rows, together, weighed_lane
 from weighbridge.load.mixed_probe import MixedProbe
 from weighbridge.matrix.calibration import Calibration, MixedLoad, Neighbour, Surroundings
@@ -33,6 +35,9 @@ from weighbridge.rig.services import Service
 # More than are ever open at a time, and so many requests are the block's run-up, left out by rule.
 _CONNECTIONS = 100
 _NEIGHBOUR_WITHIN_S = 10.0
+_JUDGES: Mapping[Surroundings, Callable[[RunInputs], Judgement]] = MappingProxyType(
+    {"quiet": judge_block, "jitter": judge_block, "busy": judge_busy_block}
+)
 
 
 @dataclass(frozen=True)
@@ -57,20 +62,29 @@ class MixedBlock:
     lanes: Mapping[str, WeighedLane]
 
 
-def run_blocks(
-    stage: Stage, steps: Steps, spec: Calibration, lanes: Sequence[WeightLane]
-) -> tuple[tuple[MixedBlock, ...], tuple[str, ...]]:
-    """Every block that counts, and a sentence for each that no attempt brought."""
+@dataclass(frozen=True)
+class MixedBlocks:
+    """Blocks that count, and a sentence for each that no attempt brought."""
+
+    blocks: tuple[MixedBlock, ...] = ()
+    gaps: tuple[str, ...] = ()
+
+
+NO_BLOCKS = MixedBlocks()
+
+
+def run_blocks(stage: Stage, steps: Steps, spec: Calibration, lanes: Sequence[WeightLane]) -> MixedBlocks:
+    """Every block that the matrix asks for."""
+    runner = _Runner(stage, steps, spec, lanes, spec.repeat_count)
     found, gaps = [], []
-    for kind in _kinds(spec):
-        load = spec.mixed(kind.mode)
-        for number in range(1, load.block_count + 1 if load else 1):
-            record = _attempts(stage, steps, spec, lanes, (kind, number))
+    for kind, load in _kinds(spec):
+        for number in range(1, load.block_count + 1):
+            record = runner.block(kind, load, number)
             if record.accepted:
                 found.append(_read(stage, record, kind, lanes))
             else:
                 gaps.append(f"block {number} of {kind.id} was not accepted: {record.reason_text}")
-    return tuple(found), tuple(gaps)
+    return MixedBlocks(tuple(found), tuple(gaps))
 
 
 def weights_of_blocks(spec: Calibration, blocks: Sequence[MixedBlock]) -> tuple[Weight, ...]:
@@ -89,9 +103,11 @@ def weights_of_blocks(spec: Calibration, blocks: Sequence[MixedBlock]) -> tuple[
     )
 
 
-def _kinds(spec: Calibration) -> Iterator[Kind]:
-    # Surroundings outermost: the modes of one of them lie close together in time.
-    yield from (Kind(mode, surroundings) for surroundings in spec.surroundings for mode in spec.modes)
+def _kinds(spec: Calibration) -> Iterator[tuple[Kind, MixedLoad]]:
+    for mode in spec.modes:
+        load = spec.mixed(mode)
+        if load is not None:
+            yield from ((Kind(mode, surroundings), load) for surroundings in load.surroundings)
 
 
 def _weight_block(block: MixedBlock, name: str) -> WeightBlock:
@@ -100,26 +116,34 @@ def _weight_block(block: MixedBlock, name: str) -> WeightBlock:
     return WeightBlock(block.number, mine.samples, mine.slept_ns, tare)
 
 
-def _attempts(
-    stage: Stage, steps: Steps, spec: Calibration, lanes: Sequence[WeightLane], which: tuple[Kind, int]
-) -> RunRecord:
-    """The accepted attempt at a block, or the last one that the matrix allows."""
-    kind, number = which
-    load = spec.mixed(kind.mode)
-    if load is None:
-        raise ValueError(f"no mixed blocks of {kind.mode} are asked for")
-    most = stage.request.loaded.matrix.accept.attempts_per_run
-    for attempt in range(1, most + 1):
-        for one in lanes[1:]:
+@dataclass
+class _Runner:
+    """Runs blocks; repeats those that the machine spoiled while the matrix allows it."""
+
+    stage: Stage
+    steps: Steps
+    spec: Calibration
+    lanes: Sequence[WeightLane]
+    repeats_left: int
+
+    def block(self, kind: Kind, load: MixedLoad, number: int) -> RunRecord:
+        """The accepted attempt at a block, else the last one."""
+        most = self.stage.request.loaded.matrix.accept.attempts_per_run
+        record = self._attempt(kind, load, Manner(number, 1, _JUDGES[kind.surroundings]))
+        for attempt in range(2, most + 1):
+            if record.accepted or not self.repeats_left:
+                break
+            self.repeats_left -= 1
+            record = self._attempt(kind, load, Manner(number, attempt, _JUDGES[kind.surroundings]))
+        return record
+
+    def _attempt(self, kind: Kind, load: MixedLoad, manner: Manner) -> RunRecord:
+        for one in self.lanes[1:]:
             forget(one.lane)
-        manner = Manner(number, attempt, judge_busy_block if kind.surroundings == "busy" else judge_block)
-        told = _told(stage, spec, lanes, f"{kind.id} {number} {attempt}", kind)
-        cell = CellSpec(kind.id, kind.mode, _load(load, lanes))
-        with _company(stage, spec.neighbour if kind.surroundings == "busy" else None, cell):
-            record = run_cell(told, steps, lanes[0].lane, cell, manner)
-        if record.accepted:
-            break
-    return record
+        told = _told(self.stage, self.spec, self.lanes, f"{kind.id} {manner.block} {manner.number}", kind)
+        cell = CellSpec(kind.id, kind.mode, _load(load, self.lanes))
+        with _company(self.stage, self.spec.neighbour if kind.surroundings == "busy" else None, cell):
+            return run_cell(told, self.steps, self.lanes[0].lane, cell, manner)
 
 
 def _load(load: MixedLoad, lanes: Sequence[WeightLane]) -> LoadSpec:

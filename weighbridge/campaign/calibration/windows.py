@@ -63,7 +63,7 @@ class Steps:
         left_s = max(0.0, self.planned_s - self.done_s)
         if self.done_s:
             left_s *= (time.monotonic() - self.begun_s) / self.done_s
-        return Progress(min(self.done_count, self.total_count), max(self.total_count, self.done_count), left_s)
+        return Progress(self.done_count, max(self.total_count, self.done_count), left_s)
 
 
 _PLAIN = Manner()
@@ -88,6 +88,9 @@ def run_cell(stage: Stage, steps: Steps, lane: Lane, spec: CellSpec, manner: Man
         driver=spec.driver,
     )
     expected_s = cell.load.expected_s(cell.answer, cell.mode)
+    if manner.number > 1:
+        steps.total_count += 1
+        steps.planned_s += expected_s + _AROUND_S
     stage.listener.window_opened(cell.id, manner.block, expected_s, steps.progress())
     record = make_attempt(stage, lane, Attempt(cell, manner.block, manner.number, judge=manner.judge), ())
     steps.done_count += 1

@@ -54,6 +54,8 @@ class _Window:
     async def run(self) -> None:
         """Until every request has an end, or an interrupt."""
         capture = self._capture
+        if self._plan.ready is not None:
+            self._plan.ready.touch()
         capture.started_ns = time.monotonic_ns() + _AHEAD_NS
         pacer = Alarm(lambda: None) if self._plan.rate_rps is None else self._open_loop(self._plan.rate_rps)
         capture.pacing = pacer.kind

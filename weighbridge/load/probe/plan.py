@@ -73,7 +73,8 @@ class ProbePlan:
     """One window. `rate_rps` makes it an open loop, `clients` a closed one; exactly one of them is given.
 
     `connections` is the size of each lane's pool, None leaves it unbounded. `bodies` is a file with one request
-    body a line; lines are used in their order, each once as far as they last.
+    body a line; lines are used in their order, each once as far as they last. `ready` is a file that is made right
+    before the window opens.
     """
 
     lanes: tuple[ProbeLane, ...]
@@ -87,6 +88,7 @@ class ProbePlan:
     out_dir: Path
     timeouts: Timeouts
     arrivals: Arrivals = "dithered"
+    ready: Path | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be driven, with one sentence."""
@@ -130,7 +132,7 @@ class ProbePlan:
     def without_secrets(self) -> dict[str, Any]:
         """What may be kept: no header values and no folders of this machine."""
         shown = asdict(self)
-        del shown["bodies"], shown["out_dir"]
+        del shown["bodies"], shown["out_dir"], shown["ready"]
         for lane in shown["lanes"]:
             lane["headers"] = [name for name, _ in lane["headers"]]
         return shown
@@ -155,5 +157,5 @@ def _plan(document: Mapping[str, Any]) -> ProbePlan:
         ProbeLane(str(one["url"]), tuple((str(n), str(v)) for n, v in one["headers"]), float(one["weight"]))
         for one in document["lanes"]
     )
-    places = {name: Path(document[name]) for name in ("bodies", "out_dir")}
+    places = {name: Path(document[name]) for name in ("bodies", "out_dir", "ready") if document.get(name) is not None}
     return ProbePlan(**{**document, **places, "lanes": lanes, "timeouts": Timeouts(**document["timeouts"])})

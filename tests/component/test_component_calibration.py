@@ -1,0 +1,154 @@
+"""A whole calibration of a few seconds: its structure, its planted faults, and the page of the next campaign.
+
+Nothing here is about accuracy: windows are tiny and the machine is busy with other tests.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.component.project import MATRIX, Project, Ran, kept_bytes
+
+pytestmark = [pytest.mark.component, pytest.mark.timeout(300)]
+
+FAULTS = ["buffer", "coalesce-4", "drop-chunk-5", "error500", "stall-5"]
+WEIGHTS = ["weight-3ms"]
+CALIBRATION = {
+    "weights": WEIGHTS,
+    "plain": {"per_second": 90, "requests_per_lane": 30, "blocks": 1, "surroundings": ["quiet", "jitter"]},
+    "stream": {"per_second": 60, "requests_per_lane": 20, "blocks": 1, "surroundings": ["busy"]},
+    "repeats": 1,
+    "neighbour": {"cores": 1, "share": 0.05},
+    "faults": FAULTS,
+    "requests_per_fault": 20,
+    "floors": {"drivers": ["wrk", "probe"], "per_second": 90, "requests": 100, "windows": 1},
+}
+
+
+@pytest.fixture(scope="module")
+def calibrated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, Ran]:
+    """A calibration of one weight with the probe; wrk is not on PATH."""
+    folder = tmp_path_factory.mktemp("calibration")
+    project = Project(folder / "project", folder)
+    project.matrix(
+        subject="weight",
+        gateways=["weight", {"id": "weight", "settings": {"weight": "weight-3ms"}}],
+        driver="probe",
+        answers={"quick": {"delay": "10ms", "chunks": 8, "gap": "2ms"}},
+        loads={"rate": {"per_second": [40], "duration": "2s", "warmup": 4, "timeout": "5s"}},
+        accept={**MATRIX["accept"], "attempts_per_run": 2},
+        calibration=CALIBRATION,
+    )
+    ran = project.invoke("bench", path=str(project.bin))
+    project.assert_nothing_left()
+    return project, ran
+
+
+def certificate(project: Project) -> dict[str, Any]:
+    """The certificate of the first campaign."""
+    found = json.loads((project.campaigns()[0] / "certificate.json").read_text())
+    assert isinstance(found, dict)
+    return found
+
+
+def test_it_ends_with_a_certificate_and_the_exit_code_that_fits(calibrated: tuple[Project, Ran]) -> None:
+    """Exit 0 when it passed, 3 when not; either way it is told, and provisional for its few requests."""
+    project, ran = calibrated
+    found = certificate(project)
+    ran.ends_with(0 if found["passed"] else 3)
+    assert found["schema"] == "weighbridge.certificate/1"
+    assert found["provisional"] is True
+    assert found["passed"] is (not found["problems"])
+    assert "its calibration (provisional certificate" in ran.out
+
+
+def test_every_planted_fault_is_caught_by_its_own_check(calibrated: tuple[Project, Ran]) -> None:
+    """Buffering and coalescing by the verdict, a lost chunk by fidelity, 500s by errors, a stall by stalls."""
+    project, _ = calibrated
+    caught = {fault["fault"]: fault["by"] for fault in certificate(project)["faults"] if fault["caught"]}
+    assert list(caught) == FAULTS
+    checks = ["buffering verdict", "buffering verdict", "fidelity", "errors", "stalls"]
+    assert [by.partition(":")[0] for by in caught.values()] == checks
+
+
+def test_known_weights_are_what_gateways_recorded(calibrated: tuple[Project, Ran]) -> None:
+    """Each measured weight has three percentiles; errors are what is left of added time, tare and weight."""
+    project, _ = calibrated
+    rows = certificate(project)["weights"]
+    assert {row["weight"] for row in rows if row["arrangement"] == "cell"} == {"weight-3ms"}
+    busy = [row for row in rows if row["surroundings"] == "busy"]
+    assert {(row["weight"], row["mode"], row["figure"]) for row in busy} >= {
+        (weight, "stream", figure) for weight in WEIGHTS for figure in ("p50", "p95", "p99")
+    }
+    for row in rows:
+        difference = row["added_ms"] - row["tare_ms"] - row["known_ms"]
+        assert row["added_error_ms"] == pytest.approx(difference, abs=1e-6)
+        if row["weight"] == "weight-3ms" and row["figure"] == "p50":
+            assert 2.9 < row["known_ms"] < 6
+
+
+def test_what_cannot_be_measured_is_named(calibrated: tuple[Project, Ran]) -> None:
+    """A driver that is not there has no floor and a reason; the probe's floor is there."""
+    project, _ = calibrated
+    floors = {floor["driver"]: floor for floor in certificate(project)["floors"]}
+    assert (floors["wrk"]["p50_ms"], "wrk" in floors["wrk"]["absent"]) == (None, True)
+    assert floors["probe"]["p50_ms"] is not None or floors["probe"]["absent"]
+
+
+def test_every_attempt_is_kept_apart_from_the_walk(calibrated: tuple[Project, Ran]) -> None:
+    """Mixed blocks keep what each gateway recorded; the summary knows the walk's cells alone."""
+    project, _ = calibrated
+    campaign = project.campaigns()[0]
+    kept = sorted((campaign / "calibration" / "cells").glob("mixed.*/b01*"))
+    assert {path.parent.name for path in kept} == {"mixed.plain.quiet", "mixed.plain.jitter", "mixed.stream.busy"}
+    for folder in kept:
+        files = {path.name for path in folder.iterdir()}
+        assert {"weight-0-a.csv", "weight-0-b.csv", "weight-3ms.csv", "run.json"} <= files
+    assert {cell["gateway"] for cell in project.summary(campaign)["cells"]} == {"direct", "weight"}
+    own = project.runs("weight.none.work.plain.rate-40", campaign)
+    assert "weights.csv" in next(iter(own.values()))["files"]
+
+
+def test_the_summary_can_be_made_anew(calibrated: tuple[Project, Ran]) -> None:
+    """The certificate in it comes from the campaign's own folder: the same bytes."""
+    project, _ = calibrated
+    campaign = project.campaigns()[0]
+    before = (campaign / "summary.json").read_bytes()
+    project.invoke("show", campaign.name, "--rebuild").ends_with(0)
+    assert (campaign / "summary.json").read_bytes() == before
+    assert json.loads(before)["certificate"]["campaign"] == campaign.name
+
+
+def test_the_next_campaign_tells_whose_certificate_holds(calibrated: tuple[Project, Ran]) -> None:
+    """A valid certificate of the same results folder is on the page of another matrix, else the reason is."""
+    project, _ = calibrated
+    made = certificate(project)
+    project.matrix(driver="probe", loads={"clients": {"counts": [1], "requests": 10, "warmup": 2, "timeout": "5s"}})
+    ran = project.invoke("bench")
+    found = project.summary(project.campaigns()[1])["certificate"]
+    page = (project.results / "site" / "index.html").read_text()
+    if made["passed"]:
+        assert found["campaign"] == made["campaign"]
+        assert f"campaign {made['campaign']}" in ran.out
+        assert made["campaign"] in page
+    else:
+        assert found["absent"].endswith("the calibration failed")
+        assert "There is no valid certificate of this scale" in ran.out
+        assert "There is no valid certificate of this scale" in page
+
+
+def test_no_key_and_no_folder_is_kept(calibrated: tuple[Project, Ran]) -> None:
+    """The calibration's own files are as clean as those of the walk."""
+    project, _ = calibrated
+    needles = (str(project.folder).encode(), str(Path.home()).encode(), b"sk-", b"vdt_")
+    found = [
+        (name, needle)
+        for name, data in kept_bytes(project.campaigns()[0] / "calibration")
+        for needle in needles
+        if needle in data and not name.endswith("bodies.jsonl")
+    ]
+    assert not found

@@ -1,0 +1,120 @@
+"""Small summaries made by hand: what a probe measures, cost readings, and lines through payloads."""
+
+from __future__ import annotations
+
+from tests.golden.campaigns import cell, clients, rate, summary, timing
+from weighbridge.record.campaign import CpuPlanFacts, PayloadFacts
+from weighbridge.record.figures import Absent, Figure
+from weighbridge.record.streams import Bunching, Fidelity, StampCounts
+from weighbridge.record.summary import CellSummary, LoadFacts, Slope, Summary
+
+BUNCHING = Bunching(
+    pair_count=45_000, coalesced_count=9, bunched_count=45, stream_count=3000, held_stream_count=0, hold_gaps=1.0,
+    period_ms=75.0,
+)  # fmt: skip
+STAMPS = StampCounts(
+    whole_count=4400, absent_count=0, damaged_count=0, stale_count=0, repeated_count=0, unknown_count=0, retry_count=0
+)
+
+
+def fidelity(level: str = "events", **over) -> Fidelity:
+    """All answers unchanged; `over` replaces counts."""
+    counts = (
+        "answer_count", "events_equal_count", "json_whole_count", "text_whole_count", "sequence_whole_count",
+    )  # fmt: skip
+    none = ("missing_chunk_count", "repeated_chunk_count", "reordered_chunk_count", "damaged_chunk_count")
+    return Fidelity(level=level, **(dict.fromkeys(counts, 3000) | dict.fromkeys(none, 0) | over))
+
+
+def seen(of: CellSummary, **over) -> CellSummary:
+    """The same cell as the probe and the cost readings see it."""
+    own = {"direct": 0.11, "reference": 0.62}.get(of.gateway, 7.8)
+    added = timing(own, own * 1.4, own * 2.1, spread=own / 20)
+    lead = {"added_ms": added} if of.mode == "plain" else {
+        "added_first_ms": added, "added_total_ms": timing(own + 0.09, own * 1.5, own * 2.2, spread=own / 18),
+        "ttft_ms": timing(20.1 + own, 20.2 + own * 1.4, 20.4 + own * 2.1), "gap_ms": timing(5.0, 5.2, 5.9),
+        "forwarding_ms": timing(0.06, 0.14, 0.3), "gap_distortion_ms": timing(0.02, 0.1, 0.2),
+        "buffering": "passed through", "bunching": BUNCHING, "coalesced_ratio": Figure(value=0.0002),
+        "stall_count": Figure(value=0.0, low=0.0, high=1.0), "end_marker_ratio": Figure(value=1.0),
+    }  # fmt: skip
+    cost = {} if of.gateway == "direct" else {
+        "cpu_ms_per_request": Figure(value=own * 1.3, low=own * 1.28, high=own * 1.36), "cpu_from": ("cgroup2",),
+        "rss_idle_bytes": Figure(value=27 * 2**20), "rss_peak_bytes": Figure(value=31 * 2**20),
+        "rss_peak_from": ("window",), "rss_after_bytes": Figure(value=30 * 2**20),
+        "pss_idle_bytes": Figure(value=15.5 * 2**20), "pss_after_bytes": Figure(value=16 * 2**20),
+        "context_switches_per_request": Figure(value=23.2), "flushes_per_request": Figure(value=4.1),
+        "flush_idle_rps": Figure(value=0.5),
+    }  # fmt: skip
+    claim = {"claimed_difference_ms": timing(own - 4.1, own - 4.0, own - 3.1)} if of.gateway == "litellm" else {}
+    same = {
+        "driver": "probe", "inbound_ms": timing(own * 0.6, own * 0.8, own), "stamps": STAMPS, "lagged_count": 3,
+        "outbound_ms": timing(own * 0.4, own * 0.6, own), "fidelity": fidelity(), "added_with_rejected_ms": added,
+    }  # fmt: skip
+    return of.model_copy(update=lead | cost | claim | same | over)
+
+
+def probed() -> Summary:
+    """What the probe measures: added time, legs, streams, claims and cost; one lane loses its stamps, one buffers."""
+    loads = [rate(50), rate(150), clients(1), clients(10)]
+    cells = []
+    for gateway in ("direct", "reference", "litellm"):
+        for mode in ("plain", "stream"):
+            cells += [seen(cell(gateway, load, mode=mode)) for load in loads]
+    cells += [
+        cell(
+            "litellm",
+            rate(150),
+            chain="starter",
+            verdict="saturated",
+            served_text="served 66 of 150 per second",
+            reason="served 66 of 150 per second",
+            achieved_rps=Figure(value=66.2, low=64.0, high=67.9),
+        )
+    ]
+    cells += [_stampless(load) for load in loads]
+    cells += [_buffering(load) for load in loads]
+    plan = CpuPlanFacts(gateway=(2, 3, 6, 7), mocks=(1,), driver=(0,))
+    made = summary(cells, warnings=("oha is not there, so the built-in probe drives; `invoke install` builds oha",))
+    return made.model_copy(update={"provenance": made.provenance.model_copy(update={"cpu_plan": plan})})
+
+
+def _stampless(load: LoadFacts) -> CellSummary:
+    gone = Absent(absent="no_inband")
+    lost = STAMPS.model_copy(update={"whole_count": 0, "absent_count": 4400})
+    names = ("added_ms", "inbound_ms", "outbound_ms", "fidelity", "added_with_rejected_ms")
+    return seen(
+        cell("reference", load, chain="starter"), stamps=lost, flags=("no_inband",), **dict.fromkeys(names, gone)
+    )
+
+
+def _buffering(load: LoadFacts) -> CellSummary:
+    held = BUNCHING.model_copy(update={"bunched_count": 44_000, "coalesced_count": 44_000, "held_stream_count": 3000})
+    wrong = fidelity("differs", sequence_whole_count=2998, missing_chunk_count=2)
+    return seen(
+        cell("reference", load, chain="starter", mode="stream"), buffering="held until complete", bunching=held,
+        coalesced_ratio=Figure(value=44 / 45), fidelity=wrong, stall_count=Figure(value=2.0, low=0.0, high=7.0),
+        end_marker_ratio=Figure(value=0.9993), flags=("stalls",),
+    )  # fmt: skip
+
+
+def sloped() -> Summary:
+    """Two payloads and two answers, with the lines through them."""
+    load = rate(50)
+    payloads = {
+        "1k": PayloadFacts(system_bytes=256, user_bytes=1024),
+        "8k": PayloadFacts(system_bytes=256, user_bytes=8192),
+    }
+    cells = [
+        seen(cell(gateway, load, payload=name, cell=f"{gateway}.none.work.plain.rate-50+payload={name}"))
+        for name in payloads
+        for gateway in ("direct", "reference")
+    ]
+    lines = tuple(
+        Slope(
+            cells=tuple(c.cell for c in cells if c.gateway == gateway), gateway=gateway, axis="payload_kib",
+            figure="added_ms", slope_ms=slope, interval_ms=(slope * 0.9, slope * 1.1), intercept_ms=0.5,
+            residual_ms=0.0, floor_slope_ms=floor, block_count=3, point_count=6,
+        )
+        for gateway, slope, floor in (("direct", 0.004, None), ("reference", 0.031, 0.004))
+    )  # fmt: skip
+    return summary(cells, payloads=payloads, slopes=lines)

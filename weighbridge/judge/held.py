@@ -1,0 +1,61 @@
+"""Held streams: whether a run of them counts, and the memory that one more open stream takes by it.
+
+Called by `acceptance` and by `held_cell`. The slope is that of the least-squares line through the steps of one run:
+what the gateway takes without a stream is the line's intercept and no part of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from weighbridge.judge.slopes import straight_line
+from weighbridge.matrix.cells import HeldSpec
+from weighbridge.record.held import HeldPoint, HeldStreams
+
+Kind = Literal["pss_bytes", "rss_bytes"]
+Finding = tuple[str, str] | None
+
+
+def unheld(held: HeldStreams | None, wanted: HeldSpec | None) -> Finding:
+    """Reason code and sentence when streams were not held as they should; None when they were or none was wanted."""
+    if held is None or wanted is None:
+        return None
+    if held.faults:
+        listed = ", ".join(f"{number} × {what}" for what, number in held.faults.items())
+        return "errors", f"{sum(held.faults.values())} of {held.opened_count} held streams failed: {listed}"
+    for point in held.points:
+        if point.open_count != point.held_count:
+            text = f"the provider had {point.open_count} streams open when {point.held_count} were to be held"
+            return "errors", text
+    if held.broken == "ended_early":
+        return "errors", f"of {held.opened_count} held streams one ended before the last step was seen"
+    if held.broken is not None or len(held.points) < len(wanted.counts):
+        text = f"{len(held.points)} of {len(wanted.counts)} steps of held streams were seen"
+        return "generator_failed", f"{text} ({(held.broken or 'unknown').replace('_', ' ')})"
+    if held.whole_count != wanted.most_count:
+        return "errors", f"{held.whole_count} of {wanted.most_count} held streams came to their end"
+    return None
+
+
+def is_held_back(held: HeldStreams) -> bool:
+    """Whether streams were open at the provider and gave the client nothing yet."""
+    return any(point.content_count < point.held_count for point in held.points)
+
+
+def bytes_per_stream(held: HeldStreams) -> float | None:
+    """Slope of one run: of memory with shared pages shared out where the kernel tells it at each step, else resident.
+
+    None where neither is told, as on the lane without a gateway.
+    """
+    for kind in ("pss_bytes", "rss_bytes"):
+        values = _values(held.points, kind)
+        if values is not None:
+            line = straight_line([float(point.held_count) for point in held.points], values)
+            return None if line is None else line.slope
+    return None
+
+
+def _values(points: Sequence[HeldPoint], kind: Kind) -> list[float] | None:
+    known = [value for point in points if (value := getattr(point, kind)) is not None]
+    return [float(value) for value in known] if len(known) == len(points) else None

@@ -1,0 +1,191 @@
+"""Tables that take added time apart: its two legs with the stamps behind it, and its slopes per KiB and per chunk."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from weighbridge.publish import numbers
+from weighbridge.publish.cells_table import flag_marks, has_figures, loaded_warning, number_column
+from weighbridge.publish.clean import plain
+from weighbridge.publish.figures import Notes, absent_cell, timing_cells
+from weighbridge.publish.headline import TimingGroup, added_of, measures_added
+from weighbridge.publish.layout import RowMaker, gateway_cell, head_columns, sections
+from weighbridge.publish.model import Cell, Column, Group, Row, Section, Table
+from weighbridge.publish.names import Names, is_floor, load_text
+from weighbridge.publish.setting import heading
+from weighbridge.publish.words import CLAIM_TEXT
+from weighbridge.record.figures import Absent, Timing
+from weighbridge.record.streams import StampCounts
+from weighbridge.record.summary import CellSummary, Slope, Summary
+
+_LEGS_TEXT = (
+    "Inbound runs from the first byte written by the client to the whole request read by the provider, outbound from "
+    "the provider's send to the answer read (of streams: to the first content). Percentiles of legs do not add up to "
+    "those of the sum. Stamps: answers whose own two instants came through whole, of all attempts; the others have "
+    "no added time."
+)
+_SLOPE_TEXT = (
+    "The p50 of added time as a straight line through cells that differ in nothing but payload or answer: one line "
+    "for each block, then the median over the blocks with its 95 % interval (t over blocks, three or more). Farthest "
+    "is the largest distance of a point from its line."
+)
+_AXES = {"payload_kib": "KiB of prompt", "answer_chunks": "chunk of answer"}
+_FIGURES = {
+    "added_ms": "to the end of a plain answer",
+    "added_first_ms": "to the first content of a stream",
+    "added_total_ms": "to the end of a stream",
+}
+_PAIR = ("p50", "p95")
+_FLAGS = frozenset(
+    {"no_inband", "stamps_lost", "stamps_unknown", "retried", "probe_lagged", "added_floor_limited", "added_negative"}
+)
+_LEGS = (
+    TimingGroup("Added time", added_of),
+    TimingGroup("Inbound", lambda cell: cell.inbound_ms),
+    TimingGroup("Outbound", lambda cell: cell.outbound_ms),
+)
+_CLAIMS = (
+    TimingGroup("Own claim", lambda cell: cell.claimed_overhead_ms),
+    TimingGroup("Added − claim", lambda cell: cell.claimed_difference_ms),
+)
+
+
+def legs_tables(summary: Summary, names: Names, anchor: str) -> tuple[Table, ...]:
+    """The legs and, where payloads or answers vary, the slopes; nothing where no added time was measured."""
+    found = []
+    if measures_added(summary.cells):
+        found.append(_legs_table(summary, names, anchor))
+    if names.varies_payload or names.varies_answer:
+        found.append(_slopes_table(summary, names, anchor))
+    return tuple(found)
+
+
+def _legs_table(summary: Summary, names: Names, anchor: str) -> Table:
+    notes = Notes()
+    cells = [cell for cell in summary.cells if has_figures(cell) and not _is_untold(cell)]
+    claims = any(isinstance(cell.claimed_overhead_ms, Timing) for cell in cells)
+    groups = (*_LEGS, *(_CLAIMS if claims else ()))
+
+    def make(cell: CellSummary) -> tuple[Cell, ...]:
+        made = [one for group in groups for one in _times(cell, group, notes)]
+        return (*made, _stamps_cell(cell, notes))
+
+    heads = head_columns(names)
+    return Table(
+        id=f"{anchor}-legs",
+        title="Added time by its two legs" + (", and what gateways claim" if claims else ""),
+        caption=(_LEGS_TEXT, *((CLAIM_TEXT,) if claims else ()), heading(summary)),
+        columns=(
+            *heads,
+            *(number_column(name, f"{group.title} {name}, ms") for group in groups for name in _PAIR),
+            number_column("whole stamps", "Whole stamps"),
+        ),
+        groups=(
+            Group("", len(heads)),
+            *(Group(f"{group.title}, ms", 2) for group in groups),
+            Group("", 1),
+        ),
+        sections=sections(names, cells, RowMaker(make, lambda cell: flag_marks(cell, notes, _FLAGS))),
+        footnotes=notes.footnotes(),
+        warning=loaded_warning(summary),
+        empty="No cell has it.",
+        is_folded=True,
+    )
+
+
+def _is_untold(cell: CellSummary) -> bool:
+    """Whether nobody looked for stamps in this cell, as where a driver went alone."""
+    return isinstance(added_of(cell), Absent) and isinstance(cell.stamps, Absent)
+
+
+def _times(cell: CellSummary, group: TimingGroup, notes: Notes) -> tuple[Cell, ...]:
+    if is_floor(cell) and group in _CLAIMS:
+        return (absent_cell("is_floor", notes, label=group.title, span=2),)
+    return timing_cells(group.get(cell), notes, group.title, _PAIR)
+
+
+def _stamps_cell(cell: CellSummary, notes: Notes) -> Cell:
+    label = "Whole stamps"
+    found = cell.stamps
+    if isinstance(found, Absent):
+        return absent_cell(found.absent, notes, label=label)
+    kinds = (
+        (found.absent_count, "without"),
+        (found.damaged_count, "damaged"),
+        (found.stale_count, "stale"),
+        (found.repeated_count, "repeated"),
+        (found.unknown_count, "unknown"),
+        (found.retry_count or 0, "retried"),
+    )
+    rest = ", ".join(f"{numbers.count(count)} {what}" for count, what in kinds if count)
+    if cell.lagged_count:
+        rest = ", ".join(part for part in (rest, f"{numbers.count(cell.lagged_count)} left out: probe late") if part)
+    return Cell(
+        f"{numbers.count(found.whole_count)} of {numbers.count(_all(found))}", label=label, small=rest, css="n"
+    )
+
+
+def _all(found: StampCounts) -> int:
+    lost = found.absent_count + found.damaged_count + found.stale_count + found.repeated_count
+    return found.whole_count + lost + found.unknown_count
+
+
+def _slopes_table(summary: Summary, names: Names, anchor: str) -> Table:
+    by_id = {cell.cell: cell for cell in summary.cells}
+    known = [(slope, by_id[slope.cells[0]]) for slope in summary.slopes if slope.cells and slope.cells[0] in by_id]
+    known.sort(key=lambda pair: (pair[0].axis, names.order(pair[1]), names.place(pair[1]), names.rank(pair[1])))
+    return Table(
+        id=f"{anchor}-slopes",
+        title="Added time per KiB and per chunk",
+        caption=(_SLOPE_TEXT, heading(summary)),
+        columns=(
+            Column("Gateway", "Gateway"),
+            Column("Cells", "Cell"),
+            Column("Per", "Slope per"),
+            number_column("slope, µs", "Slope, µs"),
+            number_column("direct, µs", "Slope of the floor, µs"),
+            number_column("at zero, µs", "At zero, µs"),
+            number_column("farthest, µs", "Farthest point, µs"),
+            number_column("blocks", "Block"),
+        ),
+        sections=(Section("", tuple(_slope_row(names, slope, cell) for slope, cell in known)),),
+        warning=loaded_warning(summary),
+        empty="No line could be laid: it takes an added time at two places of one block.",
+    )
+
+
+def _slope_row(names: Names, slope: Slope, cell: CellSummary) -> Row:
+    small = ""
+    if slope.interval_ms is not None:
+        small = f"{numbers.fine_us(slope.interval_ms[0])} to {numbers.fine_us(slope.interval_ms[1])}"
+    direct = numbers.ABSENT if slope.floor_slope_ms is None else numbers.fine_us(slope.floor_slope_ms)
+    blocks = f"{numbers.count(slope.block_count)} ({numbers.plural(slope.point_count, 'point')})"
+    return Row(
+        (
+            gateway_cell(names, cell),
+            Cell(_where(names, slope, cell), label="Cells", small=_places(slope)),
+            Cell(_AXES[slope.axis], label="Per", small=_FIGURES.get(slope.figure, plain(slope.figure))),
+            Cell(numbers.fine_us(slope.slope_ms), label="Slope, µs", small=small, css="n lead"),
+            Cell("floor" if is_floor(cell) else direct, label="Direct, µs", css="n"),
+            Cell(numbers.fine_us(slope.intercept_ms), label="At zero, µs", css="n"),
+            Cell(numbers.fine_us(slope.residual_ms), label="Farthest, µs", css="n"),
+            Cell(blocks, label="Blocks", css="n"),
+        ),
+        css="floor" if is_floor(cell) else "",
+    )
+
+
+def _where(names: Names, slope: Slope, cell: CellSummary) -> str:
+    """The cells of a line in one phrase: all that they share."""
+    along_payload = slope.axis == "payload_kib"
+    alike = replace(
+        names,
+        varies_payload=names.varies_payload and not along_payload,
+        varies_answer=names.varies_answer and along_payload,
+    )
+    disk = f" · disk {plain(cell.disk, limit=40)}" if names.varies_disk else ""
+    return f"{alike.work(cell)} · {load_text(cell.load)}{disk}"
+
+
+def _places(slope: Slope) -> str:
+    return numbers.plural(len(slope.cells), "cell")

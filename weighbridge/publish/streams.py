@@ -1,0 +1,206 @@
+"""Tables of streams: times to first byte, first content and end, and how chunks came against how they were sent.
+
+The thresholds of the buffering verdict come from the rules that make it, so that page and rule cannot differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from weighbridge.judge import buffering
+from weighbridge.judge.events import STALL_FACTOR, STALL_GAP_NS
+from weighbridge.publish import numbers
+from weighbridge.publish.cells_table import flag_marks, has_figures, loaded_warning, message, number_column
+from weighbridge.publish.clean import plain
+from weighbridge.publish.figures import Notes, absent_cell, timing_cells
+from weighbridge.publish.headline import RESPONSE, TimingGroup
+from weighbridge.publish.layout import RowMaker, head_columns, sections
+from weighbridge.publish.model import Cell, Column, Group, Table
+from weighbridge.publish.names import Names
+from weighbridge.publish.setting import heading
+from weighbridge.publish.words import ABSENCES, FIDELITIES, PERCENTILE_WORDS, spoken
+from weighbridge.record.figures import Absent, FigureOrAbsent, Timing
+from weighbridge.record.streams import Fidelity
+from weighbridge.record.summary import CellSummary, Summary
+
+_TIMES_TEXT = (
+    "TTFB is the time to the first byte of the body, TTFT to the first content; both count from the actual start of "
+    "a request, the response time from the intended one. A first byte is not yet content: a gateway may send headers "
+    "or an empty event early. A gateway that checks the whole answer before it lets any of it out holds a stream "
+    "back: its first content then nears the end of the stream."
+)
+_CHUNKS_TEXT = (
+    "Gap: time between the reads of two content events. Forwarding delay: read time minus the send time in the "
+    "chunk. Gap distortion: |gap as read − gap as sent|, pair by pair. Bunched pairs and pairs in one read are "
+    "shares of those that the provider sent 1 ms apart or more."
+)
+_STALL_MS, _TOGETHER_MS, _APART_MS = (
+    ns / 1e6 for ns in (STALL_GAP_NS, buffering.TOGETHER_NS, buffering.APART_NS)
+)  # fmt: skip
+_MARGIN = 100 * buffering.BUNCHED_MARGIN
+VERDICT_TEXT = (
+    "Buffering, judged against the direct lane of the same blocks, in this order: held until complete – "
+    f"{buffering.HELD_STREAM_SHARE:.0%} of the streams or more began when the provider had sent its last chunk, and "
+    f"then took less than {buffering.HELD_SPAN_SHARE:.0%} of its span; passed through – the share of bunched pairs "
+    f"(read within {_TOGETHER_MS:g} ms though sent {_APART_MS:g} ms apart or more) is at most {_MARGIN:g} percentage "
+    "points above the floor's; windowed – most bunched events came in reads of their own, or the median bunch held "
+    f"its first event for more than {STALL_FACTOR} of the provider's gaps; coalesced – the rest: several events in "
+    f"one read. Below {buffering.PAIRS_NEEDED} pairs there is no verdict. A stall is a gap above {STALL_FACTOR} "
+    f"times the provider's own (which counts as {_STALL_MS:g} ms at least)."
+).replace("%", " %")
+
+_TIMES = (
+    TimingGroup("TTFB", lambda cell: cell.ttfb_ms),
+    TimingGroup("TTFT", lambda cell: cell.ttft_ms),
+    RESPONSE,
+)
+_CHUNKS = (
+    TimingGroup("Gap", lambda cell: cell.gap_ms),
+    TimingGroup("Forwarding delay", lambda cell: cell.forwarding_ms),
+    TimingGroup("Gap distortion", lambda cell: cell.gap_distortion_ms),
+)
+_PAIR = ("p50", "p95")
+_FLAGS = frozenset({"answers_changed", "events_merged", "stalls", "mock_late", "probe_lagged", "no_inband"})
+
+
+def stream_tables(summary: Summary, names: Names, anchor: str) -> tuple[Table, ...]:
+    """Both tables, or one line where no driver reads chunks; nothing without streams."""
+    cells = [cell for cell in summary.cells if cell.mode == "stream" and cell.load.kind in ("rate", "clients")]
+    if not cells:
+        return ()
+    if not any(isinstance(cell.gap_ms, Timing) or isinstance(cell.ttft_ms, Timing) for cell in cells):
+        return (_nothing(cells, anchor),)
+    return (_times_table(summary, names, cells, anchor), _chunks_table(summary, names, cells, anchor))
+
+
+def _nothing(cells: Sequence[CellSummary], anchor: str) -> Table:
+    reasons = sorted({spoken(cell.gap_ms.absent, ABSENCES) for cell in cells if isinstance(cell.gap_ms, Absent)})
+    return Table(
+        id=f"{anchor}-chunks",
+        title="Streams as they arrive",
+        caption=(),
+        columns=(),
+        sections=(),
+        empty="First content, gaps, forwarding delay, buffering and fidelity are absent everywhere: "
+        f"{' or '.join(reasons)}. The built-in probe measures them (--driver probe).",
+    )
+
+
+def _times_table(summary: Summary, names: Names, cells: Sequence[CellSummary], anchor: str) -> Table:
+    notes = Notes()
+    groups = [group for group in _TIMES if any(isinstance(group.get(cell), Timing) for cell in cells)]
+
+    def make(cell: CellSummary) -> tuple[Cell, ...]:
+        if not has_figures(cell):
+            return (_said(cell, 3 * len(groups)),)
+        return tuple(made for group in groups for made in timing_cells(group.get(cell), notes, group.title))
+
+    heads = head_columns(names)
+    return Table(
+        id=f"{anchor}-stream-times",
+        title="Streams: to the first byte, the first content and the end",
+        caption=(_TIMES_TEXT, heading(summary)),
+        columns=(*heads, *_columns(groups, PERCENTILE_WORDS)),
+        groups=(Group("", len(heads)), *(Group(f"{group.title}, ms", 3) for group in groups)),
+        sections=sections(names, cells, RowMaker(make)),
+        footnotes=notes.footnotes(),
+        warning=loaded_warning(summary),
+    )
+
+
+@dataclass(frozen=True)
+class _Word:
+    """A column of the table of chunks that is no time."""
+
+    text: str
+    full: str
+    make: Callable[[CellSummary, Notes], Cell]
+    is_number: bool = True
+
+
+def _chunks_table(summary: Summary, names: Names, cells: Sequence[CellSummary], anchor: str) -> Table:
+    notes = Notes()
+
+    def make(cell: CellSummary) -> tuple[Cell, ...]:
+        if not has_figures(cell) and not isinstance(cell.fidelity, Fidelity):
+            return (_said(cell, 2 * len(_CHUNKS) + len(_WORDS)),)
+        times = [made for group in _CHUNKS for made in timing_cells(group.get(cell), notes, group.title, _PAIR)]
+        words = [replace(word.make(cell, notes), label=word.full) for word in _WORDS]
+        return (*times, *words)
+
+    heads = head_columns(names)
+    return Table(
+        id=f"{anchor}-chunks",
+        title="Streams as they arrive",
+        caption=(_CHUNKS_TEXT, VERDICT_TEXT, heading(summary)),
+        columns=(*heads, *_columns(_CHUNKS, _PAIR), *(_word_column(word) for word in _WORDS)),
+        groups=(
+            Group("", len(heads)),
+            *(Group(f"{group.title}, ms", 2) for group in _CHUNKS),
+            Group("Chunks", 3),
+            Group("Answers", 2),
+        ),
+        sections=sections(names, cells, RowMaker(make, lambda cell: flag_marks(cell, notes, _FLAGS))),
+        footnotes=notes.footnotes(),
+        warning=loaded_warning(summary),
+    )
+
+
+def _columns(groups: Sequence[TimingGroup], percentiles: tuple[str, ...]) -> tuple[Column, ...]:
+    return tuple(number_column(name, f"{group.title} {name}, ms") for group in groups for name in percentiles)
+
+
+def _word_column(word: _Word) -> Column:
+    return number_column(word.text, word.full) if word.is_number else Column(word.text, word.full)
+
+
+def _said(cell: CellSummary, span: int) -> Cell:
+    return Cell(message(cell), label="Outcome", css="said", span=span, fill=(numbers.ABSENT,) * (span - 1))
+
+
+def _share(figure: FigureOrAbsent, notes: Notes) -> Cell:
+    if isinstance(figure, Absent):
+        return absent_cell(figure.absent, notes)
+    return Cell(numbers.share(figure.value), css="n")
+
+
+def _stalls(cell: CellSummary, notes: Notes) -> Cell:
+    if isinstance(cell.stall_count, Absent):
+        return absent_cell(cell.stall_count.absent, notes)
+    return Cell(numbers.short(cell.stall_count.value), css="n")
+
+
+def _buffering(cell: CellSummary, notes: Notes) -> Cell:
+    if cell.buffering:
+        bunched = ""
+        if not isinstance(cell.bunching, Absent):
+            bunched = f"{numbers.share(buffering.bunched_ratio(cell.bunching))} bunched"
+        return Cell(plain(cell.buffering, limit=40), small=bunched)
+    reason = cell.bunching.absent if isinstance(cell.bunching, Absent) else buffering.TOO_FEW
+    return replace(absent_cell(reason, notes), css="absent")
+
+
+def _fidelity(cell: CellSummary, notes: Notes) -> Cell:
+    found = cell.fidelity
+    if isinstance(found, Absent):
+        return replace(absent_cell(found.absent, notes), css="absent")
+    counts = (
+        (found.missing_chunk_count, "chunk", "missing"),
+        (found.repeated_chunk_count, "chunk", "repeated"),
+        (found.reordered_chunk_count, "chunk", "out of order"),
+        (found.damaged_chunk_count, "chunk", "damaged"),
+        (found.answer_count - found.json_whole_count, "answer", "not readable"),
+    )
+    wrong = [f"{numbers.plural(count, what)} {how}" for count, what, how in counts if count > 0]
+    same = f"{numbers.count(found.events_equal_count)} of {numbers.count(found.answer_count)} event for event"
+    return Cell(FIDELITIES[found.level], small=", ".join(wrong) or same)
+
+
+_WORDS = (
+    _Word("in one read", "Pairs in one read", lambda cell, notes: _share(cell.coalesced_ratio, notes)),
+    _Word("stalls", "Stalls in a run", _stalls),
+    _Word("buffering", "Buffering", _buffering, is_number=False),
+    _Word("fidelity", "Fidelity", _fidelity, is_number=False),
+    _Word("end marker", "Streams with end marker", lambda cell, notes: _share(cell.end_marker_ratio, notes)),
+)
