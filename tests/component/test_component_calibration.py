@@ -100,14 +100,14 @@ def test_what_cannot_be_measured_is_named(calibrated: tuple[Project, Ran]) -> No
 
 
 def test_every_attempt_is_kept_apart_from_the_walk(calibrated: tuple[Project, Ran]) -> None:
-    """Mixed blocks keep what each gateway recorded; the summary knows the walk's cells alone."""
+    """Mixed blocks keep what their gateway recorded; the summary knows the walk's cells alone."""
     project, _ = calibrated
     campaign = project.campaigns()[0]
     kept = sorted((campaign / "calibration" / "cells").glob("mixed.*/b01*"))
     assert {path.parent.name for path in kept} == {"mixed.plain.quiet", "mixed.plain.jitter", "mixed.stream.busy"}
     for folder in kept:
         files = {path.name for path in folder.iterdir()}
-        assert {"weight-0-a.csv", "weight-0-b.csv", "weight-3ms.csv", "run.json"} <= files
+        assert {"weights.csv", "run.json", "provider.csv"} <= files
     assert {cell["gateway"] for cell in project.summary(campaign)["cells"]} == {"direct", "weight"}
     own = project.runs("weight.none.work.plain.rate-40", campaign)
     assert "weights.csv" in next(iter(own.values()))["files"]

@@ -113,8 +113,8 @@ def test_show_prints_tables(weighed: tuple[Project, Ran]) -> None:
     project, _ = weighed
     shown = project.invoke("show", project.campaign.name)
     shown.ends_with(0)
-    assert re.search(r"^direct\b.* 1 of 1 +valid$", shown.out, re.MULTILINE)
-    assert re.search(r"^reference \(mock, not a product\) .* 1 of 1 +valid$", shown.out, re.MULTILINE)
+    assert re.search(r"^direct\b.* 1/1 +valid$", shown.out, re.MULTILINE)
+    assert re.search(r"^reference \(mock, not a product\) .* 1/1 +valid$", shown.out, re.MULTILINE)
     assert json.loads(project.invoke("show", "latest", "--json").out) == project.summary()
 
 

@@ -75,7 +75,7 @@ def test_what_a_recipe_does_not_claim_is_shown_and_not_run(tmp_path: Path) -> No
 
 
 def test_counts_of_a_load(tmp_path: Path) -> None:
-    """A rate measures rate × duration, clients have a connection each, and a window asks for one more a connection."""
+    """A rate measures rate × duration, clients have a connection each; a window asks for one more a connection."""
     by_id = {cell.id: cell.load for cell in cells(tmp_path)}
     rate, clients = by_id["beta.none.work.plain.rate-50"], by_id["beta.none.work.plain.clients-10"]
 

@@ -20,7 +20,7 @@ import yaml
 from mocks import stamps
 from mocks.burn import burn
 from mocks.gateway.config import read_config
-from mocks.gateway.faults.weights import MIXTURES, Mixture
+from mocks.gateway.faults.weights import HEADER, MIXTURES, Mixture
 from mocks.gateway.faults.witness import Witness
 from mocks.gateway.faulty import build
 from tests.unit.gateway_lane import KEY, ROOT, Lane, ask, chat, open_lane, reads, wait_for
@@ -300,3 +300,19 @@ def test_the_recipe_offers_all_weights_on_a_bare_gateway(tmp_path: Path) -> None
     config = read_config(file)
     assert (config.control_plane_url, config.audit, config.policies) == (None, False, ())
     assert json.loads(file.read_text())["client_keys"] == ["CLIENT-KEY"]
+
+
+def test_each_request_can_name_its_own_weight(lane: Lane) -> None:
+    """One process holds every weight: the header chooses, without one nothing is held, and what is none is a 400."""
+    with weighing(lane, "weight-by-header") as gateway:
+        port = gateway.ports[0]
+        statuses = [
+            ask(port, prompt(number), headers={HEADER: name} if name else {}).status
+            for number, name in enumerate(("weight-0", "weight-30ms", "", "weight-two-valued", "heavy"))
+        ]
+        held = {row["reference"].encode(): slept_ns(row) for row in rows(port)}
+    assert statuses == [200, 200, 200, 200, 400]
+    assert held.keys() == {letters(number) for number in range(4)}
+    assert held[letters(1)] >= 30 * MS_NS
+    assert max(held[letters(0)], held[letters(2)]) < 30 * MS_NS
+    assert held[letters(3)] >= MIXTURES["two-valued"].draw_ns(letters(3))

@@ -11,8 +11,8 @@ from pathlib import Path
 from weighbridge import METHOD_VERSION, __version__
 from weighbridge.campaign.diary import utc_now
 from weighbridge.campaign.request import CampaignRequest
-from weighbridge.campaign.rider import rider_facts
 from weighbridge.errors import ToolMissing
+from weighbridge.load.probe_driver import PROGRAM_FOLDER
 from weighbridge.matrix.cells import FLOOR, Cell
 from weighbridge.matrix.expand import floor_id
 from weighbridge.record.campaign import (
@@ -27,6 +27,7 @@ from weighbridge.record.host import DiskFacts, ToolFacts
 from weighbridge.rig.affinity import CpuPlan
 from weighbridge.rig.host import read_git, read_host
 from weighbridge.rig.installing import sha256_of
+from weighbridge.rig.probe_tool import find_probe
 
 
 def open_record(
@@ -127,7 +128,7 @@ def _gateway(request: CampaignRequest, name: str) -> GatewayFacts:
 
 def _rider_tools(request: CampaignRequest) -> tuple[ToolFacts, ...]:
     """The probe, where it rides along beside the driver."""
-    return (rider_facts(),) if any(cell.load.ride for cell in request.cells) else ()
+    return (find_probe(PROGRAM_FOLDER).facts,) if any(cell.load.ride for cell in request.cells) else ()
 
 
 def _python_tools() -> tuple[ToolFacts, ...]:

@@ -10,7 +10,6 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import weighbridge
 from weighbridge.campaign.driving import Driven, Party, driven_by, driver_cores, make_bodies, seed_of
 from weighbridge.campaign.stage import Stage
 from weighbridge.command import Command, Ended
@@ -20,9 +19,8 @@ from weighbridge.load.drivers import DRIVERS
 from weighbridge.load.probe_driver import PROGRAM_FOLDER
 from weighbridge.matrix.cells import Cell
 from weighbridge.matrix.ride_along import SELF_SEEING
-from weighbridge.record.host import ToolFacts
 from weighbridge.rig.lane import Lane
-from weighbridge.rig.obtain import digest_of_programs
+from weighbridge.rig.probe_tool import find_probe
 from weighbridge.rig.services import Running
 
 _READY_WITHIN_S = 20.0
@@ -37,12 +35,6 @@ class Riding:
     party: Party
     command: Command
     running: Running
-
-
-def rider_facts() -> ToolFacts:
-    """The probe as a program that took part."""
-    digest = digest_of_programs(PROGRAM_FOLDER)
-    return ToolFacts(name=SELF_SEEING, version=weighbridge.__version__, sha256=digest, source="bundled")
 
 
 def plan_ride(cell: Cell, plan: LoadPlan, seed_text: str) -> LoadPlan | None:
@@ -69,7 +61,7 @@ def plan_ride(cell: Cell, plan: LoadPlan, seed_text: str) -> LoadPlan | None:
 
 def board(stage: Stage, lane: Lane, plan: LoadPlan) -> Riding | str:
     """The probe with its window open, or why it cannot ride."""
-    party = Party(DRIVERS[SELF_SEEING], rider_facts(), plan)
+    party = Party(DRIVERS[SELF_SEEING], find_probe(PROGRAM_FOLDER).facts, plan)
     try:
         command = party.command()
         running = stage.supervisor.begin(command, cores=driver_cores(stage))

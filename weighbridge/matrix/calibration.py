@@ -15,6 +15,9 @@ from weighbridge.matrix.strict import Name, SettingValue, Strict, duration, numb
 
 SETTING = "weight"
 TARE = "weight-0"
+# One process with every weight: each request names its own in the header.
+BY_HEADER = "weight-by-header"
+HEADER = "x-weighbridge-weight"
 # Arrival rate of the streams through a planted fault.
 FAULT_RATE_RPS = 37.0
 # Start and stop of a gateway of ours, and what stands around a window.
@@ -140,7 +143,7 @@ class Calibration(Strict):
     def estimated_s(self) -> float:
         """About how long those windows and the start of their lanes take."""
         lanes = len(self.weights) + 2
-        found = (lanes + len(self.faults) + (0 if self.burn is None else 2)) * LANE_S + self.window_count * WINDOW_S
+        found = (1 + len(self.faults) + (0 if self.burn is None else 2)) * LANE_S + self.window_count * WINDOW_S
         for load in self._mixed:
             found += load.block_count * len(load.surroundings) * load.lane_count * (lanes + 0.5) / load.rate_rps
         found += (len(self.faults) + 1) * self.fault_request_count / FAULT_RATE_RPS

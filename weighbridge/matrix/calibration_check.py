@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from weighbridge.errors import InputError
-from weighbridge.matrix.calibration import SETTING, TARE, Calibration
+from weighbridge.matrix.calibration import BY_HEADER, SETTING, TARE, Calibration
 from weighbridge.matrix.catalogue import Catalogue
 from weighbridge.matrix.load import LoadedMatrix
 from weighbridge.matrix.suggest import listed, nearest
@@ -43,6 +43,11 @@ def check_calibration(loaded: LoadedMatrix, catalogue: Catalogue) -> None:
                 expected=f"expected {listed(known)}",
                 suggestion=nearest(value, known),
             )
+    if spec.modes and BY_HEADER not in known:
+        problem = f"{spec.recipe} has no {SETTING} {BY_HEADER}, in which mixed blocks are measured"
+        raise InputError(
+            problem, place=loaded.place(("calibration", "recipe")), expected="expected a recipe that has"
+        )
     if TARE not in known or TARE in spec.weights:
         problem = f"{TARE} is the tare: the recipe has it, and it is no weight of its own"
         raise InputError(problem, place=loaded.place(("calibration", "weights")), expected="expected other weights")

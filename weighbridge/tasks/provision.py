@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from types import MappingProxyType
 
-import weighbridge
 from weighbridge.campaign.listener import Listener
 from weighbridge.errors import ToolMissing
 from weighbridge.load.probe_driver import PROGRAM_FOLDER
 from weighbridge.matrix.recipe import Recipe
-from weighbridge.record.host import ToolFacts
 from weighbridge.rig.installing import Installed, Tool, Workshop
-from weighbridge.rig.obtain import digest_of_programs, find_gateway, obtain_gateway
+from weighbridge.rig.obtain import find_gateway, obtain_gateway
+from weighbridge.rig.probe_tool import find_probe
 from weighbridge.rig.supervisor import Supervisor
 from weighbridge.rig.tools import Toolbox
 from weighbridge.tasks import front
@@ -104,13 +101,6 @@ def _found_oha(toolbox: Toolbox, path_env: str) -> Tool:
     return search.tool
 
 
-def _probe() -> Tool:
-    """The load generator that comes with Weighbridge."""
-    digest = digest_of_programs(PROGRAM_FOLDER)
-    facts = ToolFacts(name="probe", version=weighbridge.__version__, sha256=digest, source="bundled")
-    return Tool(Path(sys.executable), facts)
-
-
 # By the name of the driver, as in `load.drivers`.
 DRIVER_TOOLS: Mapping[str, Source] = MappingProxyType(
     {
@@ -119,6 +109,6 @@ DRIVER_TOOLS: Mapping[str, Source] = MappingProxyType(
             lambda toolbox, path_env: toolbox.require_wrk(path_env),
             lambda toolbox, workshop: toolbox.require_wrk(workshop.path_env),
         ),
-        "probe": Source(lambda *_: _probe(), lambda *_: _probe()),
+        "probe": Source(lambda *_: find_probe(PROGRAM_FOLDER), lambda *_: find_probe(PROGRAM_FOLDER)),
     }
 )

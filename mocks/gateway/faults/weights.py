@@ -21,6 +21,8 @@ from mocks.wire import DueTimes
 
 _MS_NS = 1_000_000
 _DRAW_BYTES = 8
+BY_HEADER = "by-header"
+HEADER = "x-weighbridge-weight"
 
 DrawNs = Callable[[bytes], int]
 
@@ -58,33 +60,70 @@ MIXTURES: Mapping[str, Mixture] = {
 def add(value: str, witness: Witness) -> Wrap:
     """`add:30ms`: so much time for every request."""
     added_ns = values.read_duration_ns(value)
-    return _weighing(lambda _: added_ns, _pass, witness)
+    return _weighing(lambda _: lambda _: added_ns, _pass, witness)
 
 
 def weight(value: str, witness: Witness) -> Wrap:
-    """`weight:0`, `weight:3ms`, `weight:two-valued` or `weight:slow`: a time that is the request's own."""
+    """`weight:0`, `weight:3ms`, `weight:two-valued` or `weight:slow`: a time that is the request's own.
+
+    `weight:by-header` leaves the choice to each request's own header, so that one process holds every weight and no
+    difference of processes is taken for one of weights.
+    """
+    if value == BY_HEADER:
+        return _chosen(witness)
+    draw_ns = draw_of(value)
+    return _weighing(lambda _: draw_ns, _pass, witness)
+
+
+def draw_of(value: str) -> DrawNs:
+    """What a weight such as `3ms` holds each request back; ValueError for what is none."""
     if value in MIXTURES:
-        return _weighing(MIXTURES[value].draw_ns, _pass, witness)
-    if value == "0":
-        return _weighing(lambda _: 0, _pass, witness)
+        return MIXTURES[value].draw_ns
     try:
-        return add(value, witness)
+        held_ns = 0 if value == "0" else values.read_duration_ns(value)
     except ValueError:
         raise ValueError(f"a weight is 0, a duration such as 3ms, {' or '.join(MIXTURES)}, not {value!r}") from None
+    return lambda _: held_ns
+
+
+def _chosen(witness: Witness) -> Wrap:
+    known: dict[str, DrawNs] = {}
+
+    def draw(visit: Visit) -> DrawNs:
+        name = visit.headers.get(HEADER, "0")
+        if name not in known:
+            known[name] = draw_of(name.removeprefix("weight-"))
+        return known[name]
+
+    weigh = _weighing(draw, _pass, witness)
+
+    def wrap(proxy: Handle) -> Handle:
+        weighed = weigh(proxy)
+
+        def handle(visit: Visit) -> None:
+            try:
+                weighed(visit)
+            except ValueError as error:
+                document = {"message": f"{HEADER}: {error}", "type": "invalid_request_error"}
+                visit.respond_json(400, {"error": document})
+
+        return handle
+
+    return wrap
 
 
 def burn(value: str, witness: Witness) -> Wrap:
     """`burn:2ms`: so much CPU time of the gateway for every request, behind a sleep of zero."""
     burned_ns = values.read_duration_ns(value)
     witness.columns = CPU_COLUMNS
-    return _weighing(lambda _: 0, lambda: (burn_cpu(burned_ns),), witness)
+    return _weighing(lambda _: lambda _: 0, lambda: (burn_cpu(burned_ns),), witness)
 
 
 def _pass() -> tuple[int, ...]:
     return ()
 
 
-def _weighing(draw_ns: DrawNs, work: Callable[[], tuple[int, ...]], witness: Witness) -> Wrap:
+def _weighing(choose: Callable[[Visit], DrawNs], work: Callable[[], tuple[int, ...]], witness: Witness) -> Wrap:
     """A wrapper that sleeps what is drawn, works, records both and goes on."""
 
     def wrap(proxy: Handle) -> Handle:
@@ -94,7 +133,7 @@ def _weighing(draw_ns: DrawNs, work: Callable[[], tuple[int, ...]], witness: Wit
             witness.request_count += 1
             rows: Rows = witness.rows
             letters = stamps.find_reference(visit.body)
-            slept_ns = draw_ns(letters or b"")
+            slept_ns = choose(visit)(letters or b"")
             reference = letters.decode() if letters else None
             start_ns = time.monotonic_ns()
 

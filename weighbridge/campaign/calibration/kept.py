@@ -28,7 +28,7 @@ def inband_of(folder: Path, mode: Mode, answer: AnswerSpec) -> InbandFacts:
     )
 
 
-def weights_of(folder: Path, name: str = WEIGHTS_FILE) -> WeightRows:
+def weights_of(folder: Path) -> WeightRows:
     """What a gateway recorded of the requests of an attempt."""
-    place = folder / name
+    place = folder / WEIGHTS_FILE
     return read_weight_rows(place.read_bytes(), origin=str(place))

@@ -1,4 +1,4 @@
-"""The lanes of a calibration: every weight up at once on a port of its own, or one gateway for a few windows.
+"""The lanes of a calibration: every weight in one gateway, or a gateway of its own for a few windows.
 
 Called by the parts of a calibration. A lane is started as the walk starts its own.
 """
@@ -6,26 +6,27 @@ Called by the parts of a calibration. A lane is started as the walk starts its o
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from weighbridge.campaign.stage import Stage
 from weighbridge.campaign.warmup import warm_up
 from weighbridge.load.probe.plan import ProbeLane
-from weighbridge.matrix.calibration import SETTING, TARE, Calibration
+from weighbridge.matrix.calibration import BY_HEADER, HEADER, SETTING, TARE, Calibration
 from weighbridge.matrix.cells import FLOOR, AnswerSpec, LaneKey
 from weighbridge.rig.lane import Lane, LaneSetup, lane_up
-from weighbridge.rig.ports import choose
 
 # These are mocks of ours: what answers for a moment will answer.
 _HOLD_S = 0.2
-_PORTS_OF_WALK = 6
 _JSON = ("content-type", "application/json")
 
 
 @dataclass(frozen=True)
 class WeightLane:
-    """A lane of a mixed block: `weight` is the value of its setting, or `direct`; the tare has two."""
+    """A lane of a mixed block: `weight` is what its requests name in their header, `direct` without a gateway.
+
+    The tare has two. All weights are one gateway, so that no difference of processes looks like one of weights.
+    """
 
     name: str
     weight: str
@@ -35,7 +36,8 @@ class WeightLane:
     @property
     def probe_lane(self) -> ProbeLane:
         """The lane as the probe is told it."""
-        return ProbeLane(self.lane.url, (*self.lane.headers, _JSON), self.share)
+        chosen = () if self.weight == FLOOR else ((HEADER, self.weight),)
+        return ProbeLane(self.lane.url, (*self.lane.headers, _JSON, *chosen), self.share)
 
 
 # The direct lane is shown, not judged: half as many requests do.
@@ -75,22 +77,13 @@ def weight_up(stage: Stage, spec: Calibration, weight: str, *, warm: bool = True
 
 @contextmanager
 def all_up(stage: Stage, spec: Calibration) -> Iterator[Sequence[WeightLane]]:
-    """Every lane of the mixed blocks: direct, the tare twice, each weight; warm in the modes that are measured."""
-    names = [*((name, TARE) for name in TWINS), *((weight, weight) for weight in spec.weights)]
-    base = stage.request.port_base
-    ports = choose(len(names), None if base is None else base + _PORTS_OF_WALK)
-    with ExitStack() as stack:
-        lanes = [WeightLane(FLOOR, FLOOR, stack.enter_context(direct_up(stage)), DIRECT_SHARE)]
-        for (name, weight), port in zip(names, ports, strict=True):
-            stage.listener.phase(f"starting {spec.recipe}, {weight}")
-            key = spec.lane_key(weight, first_disk(stage))
-            setup = _setup(stage, key, f"mixed-{name.replace(' ', '-')}")
-            setup = replace(setup, ports=replace(setup.ports, gateway=port))
-            lane = stack.enter_context(lane_up(stage.supervisor, setup))
-            for mode in spec.modes:
-                warm_up(lane, mode, first_answer(stage))
-            lanes.append(WeightLane(name, weight, lane))
-        yield lanes
+    """Every lane of the mixed blocks: direct, the tare twice, each weight."""
+    weights = (*((name, TARE) for name in TWINS), *((weight, weight) for weight in spec.weights))
+    with direct_up(stage) as direct, weight_up(stage, spec, BY_HEADER, warm=False) as gateway:
+        yield (
+            WeightLane(FLOOR, FLOOR, direct, DIRECT_SHARE),
+            *(WeightLane(name, weight, gateway) for name, weight in weights),
+        )
 
 
 def weight_of(key: LaneKey) -> str:

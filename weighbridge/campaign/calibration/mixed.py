@@ -19,7 +19,7 @@ from weighbridge import resources
 from weighbridge.campaign.calibration.kept import inband_of, weights_of
 from weighbridge.campaign.calibration.lanes import TWINS, WeightLane, first_answer
 from weighbridge.campaign.calibration.windows import CellSpec, Manner, Steps, folder_of, rate_load, run_cell
-from weighbridge.campaign.calibration.witness import forget, recorded
+from weighbridge.campaign.calibration.witness import WEIGHTS_FILE, forget, recorded
 from weighbridge.campaign.stage import Stage
 from weighbridge.errors import LaneFailed
 from weighbridge.judge.blocks import judge_block, judge_busy_block
@@ -138,8 +138,7 @@ class _Runner:
         return record
 
     def _attempt(self, kind: Kind, load: MixedLoad, manner: Manner) -> RunRecord:
-        for one in self.lanes[1:]:
-            forget(one.lane)
+        forget(self.lanes[-1].lane)
         told = _told(self.stage, self.spec, self.lanes, f"{kind.id} {manner.block} {manner.number}", kind)
         cell = CellSpec(kind.id, kind.mode, _load(load, self.lanes))
         with _company(self.stage, self.spec.neighbour if kind.surroundings == "busy" else None, cell):
@@ -161,20 +160,16 @@ def _told(stage: Stage, spec: Calibration, lanes: Sequence[WeightLane], seed_tex
         stage,
         request=replace(stage.request, driver=driver),
         mocks=replace(stage.mocks, manner=jitter),
-        witness=lambda _: {_file(one): recorded(one.lane) for one in lanes[1:]},
+        witness=lambda _: {WEIGHTS_FILE: recorded(lanes[-1].lane)},
     )
-
-
-def _file(lane: WeightLane) -> str:
-    return f"{lane.name.replace(' ', '-')}.csv"
 
 
 def _read(stage: Stage, record: RunRecord, kind: Kind, lanes: Sequence[WeightLane]) -> MixedBlock:
     folder = folder_of(stage.store, record)
     facts = inband_of(folder, kind.mode, first_answer(stage))
-    rows = timed_rows(facts, _CONNECTIONS)
+    rows, weights = timed_rows(facts, _CONNECTIONS), weights_of(folder)
     found = {
-        one.name: weighed_lane(facts, rows & (facts.requests.lane == number), weights_of(folder, _file(one)))
+        one.name: weighed_lane(facts, rows & (facts.requests.lane == number), weights)
         for number, one in enumerate(lanes)
         if one.weight != FLOOR
     }
