@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 
 from mocks.gateway.config import read_config
 from mocks.gateway.faults import answers, processes, stall, streams, values, weights
 from mocks.gateway.faults.witness import Build, Witness, Wrap
-from mocks.gateway.proxy import CHAT_PATH, READY_PATH
+from mocks.gateway.proxy import CHAT_PATH, READY_PATH, Provider
 from mocks.gateway.service import Gateway
 from mocks.gateway.visit import Handle, Visit
 from mocks.wire import run
@@ -65,6 +65,12 @@ def build(fault: str, witness: Witness) -> Wrap:
     except ValueError as error:
         raise ValueError(f"{fault}: {error}") from error
     return lambda proxy: _routed(proxy, bend(proxy), witness, never_ready=name == "never-ready")
+
+
+def behind(fault: str, witness: Witness) -> Callable[[Provider], Provider]:
+    """What stands between the proxy and the provider: a weight, or nothing."""
+    name, value = _split(fault)
+    return weights.weighed(value, witness) if name == "weight" else lambda provider: provider
 
 
 def _split(fault: str) -> tuple[str, str]:
@@ -121,8 +127,9 @@ def main() -> int:
     arguments = parser.parse_args()
 
     async def start() -> Gateway:
-        wrap = build(arguments.fault, Witness(arguments.fault))
-        gateway = Gateway(read_config(arguments.config))
+        witness = Witness(arguments.fault)
+        wrap = build(arguments.fault, witness)
+        gateway = Gateway(read_config(arguments.config), behind(arguments.fault, witness))
         await gateway.start(wrap)
         return gateway
 

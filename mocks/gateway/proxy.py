@@ -13,10 +13,10 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Protocol
 
 from mocks.gateway.admission import Admission, Control
-from mocks.gateway.answer import UpstreamLost
+from mocks.gateway.answer import Answer, UpstreamLost
 from mocks.gateway.chat import Chat, provider_headers, read_chat, read_key, read_request_id
 from mocks.gateway.control import Closeout, ControlPlaneDown, ControlPlaneRefused, Identity, Usage
 from mocks.gateway.events import Event, closeout_record
@@ -24,13 +24,20 @@ from mocks.gateway.ledger import Ledger, LedgerFailed
 from mocks.gateway.policies.chain import Chain, Verdict
 from mocks.gateway.refusal import Refused
 from mocks.gateway.relay import Outcome, Relay, blocked, lost_provider
-from mocks.gateway.upstream import Call, Pool
+from mocks.gateway.upstream import Call
 from mocks.gateway.visit import Visit
 
 CHAT_PATH = "/v1/chat/completions"
 READY_PATH = "/readyz"
 
 Status = Callable[[], tuple[int, dict[str, Any]]]
+
+
+class Provider(Protocol):
+    """Whoever sends calls to the provider."""
+
+    async def send(self, call: Call, opened: Callable[[Answer], None]) -> Answer:
+        """The answer, as soon as its headers are there; raises UpstreamLost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +48,7 @@ class Parts:
     control: Control
     ledger: Ledger
     chain: Chain
-    provider: Pool
+    provider: Provider
     provider_key: str
     status: Status
 

@@ -18,7 +18,7 @@ from mocks.gateway.delivery import Delivery, read_checkpoint
 from mocks.gateway.events import Courier
 from mocks.gateway.ledger import DiskLedger, Entry, Ledger, MemoryLedger, read_entries
 from mocks.gateway.policies.chain import Chain
-from mocks.gateway.proxy import Parts, Proxy
+from mocks.gateway.proxy import Parts, Provider, Proxy
 from mocks.gateway.upstream import Pool
 from mocks.gateway.visit import Handle
 from mocks.wire import Server, serve
@@ -30,9 +30,9 @@ Wrap = Callable[[Handle], Handle]
 
 
 class Gateway:
-    """One gateway on one port."""
+    """One gateway on one port; `around` may put something between it and its provider."""
 
-    def __init__(self, config: GatewayConfig) -> None:
+    def __init__(self, config: GatewayConfig, around: Callable[[Provider], Provider] = lambda pool: pool) -> None:
         self._config = config
         self._pools = [Pool(config.upstream_url)]
         self._server: Server | None = None
@@ -46,7 +46,7 @@ class Gateway:
                 control=control,
                 ledger=self._ledger,
                 chain=Chain(config.policies),
-                provider=self._pools[0],
+                provider=around(self._pools[0]),
                 provider_key=config.provider_key,
                 status=self.status,
             )

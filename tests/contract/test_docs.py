@@ -151,7 +151,7 @@ def test_two_lines_on_pages_are_what_this_checkout_uses() -> None:
     """The `tasks.py` that pages show takes the collection by the line that this checkout's own has."""
     ours = (CHECKOUT / "tasks.py").read_text(encoding="utf-8")
     shown = [
-        fence.text.splitlines()
+        [line for line in fence.text.splitlines() if line]
         for page in PAGES
         for fence in fences(page.read_text(encoding="utf-8"))
         if fence.language == "python"

@@ -7,6 +7,7 @@ weight of nothing goes the same way with a sleep of zero, so that it has what th
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,8 +15,12 @@ from hashlib import blake2b
 
 from mocks import stamps
 from mocks.burn import burn as burn_cpu
+from mocks.gateway.answer import Answer
 from mocks.gateway.faults import values
 from mocks.gateway.faults.witness import CPU_COLUMNS, Rows, Witness, Wrap
+from mocks.gateway.proxy import Provider
+from mocks.gateway.refusal import Refused
+from mocks.gateway.upstream import Call
 from mocks.gateway.visit import Handle, Visit
 from mocks.wire import DueTimes
 
@@ -23,6 +28,7 @@ _MS_NS = 1_000_000
 _DRAW_BYTES = 8
 BY_HEADER = "by-header"
 HEADER = "x-weighbridge-weight"
+_HEADER_BYTES = HEADER.encode()
 
 DrawNs = Callable[[bytes], int]
 
@@ -60,19 +66,28 @@ MIXTURES: Mapping[str, Mixture] = {
 def add(value: str, witness: Witness) -> Wrap:
     """`add:30ms`: so much time for every request."""
     added_ns = values.read_duration_ns(value)
-    return _weighing(lambda _: lambda _: added_ns, _pass, witness)
+    return _weighing(lambda _: added_ns, _pass, witness)
 
 
-def weight(value: str, witness: Witness) -> Wrap:
+def weight(value: str, witness: Witness) -> Wrap:  # noqa: ARG001 - every fault is built alike
     """`weight:0`, `weight:3ms`, `weight:two-valued` or `weight:slow`: a time that is the request's own.
 
     `weight:by-header` leaves the choice to each request's own header, so that one process holds every weight and no
-    difference of processes is taken for one of weights.
+    difference of processes is taken for one of weights. Nothing stands before the proxy: `weighed` holds the requests
+    behind it.
     """
-    if value == BY_HEADER:
-        return _chosen(witness)
-    draw_ns = draw_of(value)
-    return _weighing(lambda _: draw_ns, _pass, witness)
+    if value != BY_HEADER:
+        draw_of(value)
+    return lambda proxy: proxy
+
+
+def weighed(value: str, witness: Witness) -> Callable[[Provider], Provider]:
+    """What holds each request back right before it is sent to the provider, and records it.
+
+    There the gateway's own work on the request lies behind it: were it to come after a sleep, on a core that has gone
+    cold, the weight would be more than what was recorded.
+    """
+    return lambda provider: _Weighed(provider, value, witness)
 
 
 def draw_of(value: str) -> DrawNs:
@@ -86,44 +101,59 @@ def draw_of(value: str) -> DrawNs:
     return lambda _: held_ns
 
 
-def _chosen(witness: Witness) -> Wrap:
-    known: dict[str, DrawNs] = {}
+class _Weighed:
+    """The provider behind a weight."""
 
-    def draw(visit: Visit) -> DrawNs:
-        name = visit.headers.get(HEADER, "0")
-        if name not in known:
-            known[name] = draw_of(name.removeprefix("weight-"))
-        return known[name]
+    def __init__(self, provider: Provider, value: str, witness: Witness) -> None:
+        self._provider = provider
+        self._value = value
+        self._witness = witness
+        self._due_times = DueTimes()
+        self._draws: dict[str, DrawNs] = {}
 
-    weigh = _weighing(draw, _pass, witness)
+    async def send(self, call: Call, opened: Callable[[Answer], None]) -> Answer:
+        """The provider's answer to a call that was held back."""
+        witness = self._witness
+        witness.request_count += 1
+        rows: Rows = witness.rows
+        letters = stamps.find_reference(call.body)
+        held_ns = self._draw(call)(letters or b"")
+        due: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        start_ns = time.monotonic_ns()
+        self._due_times.at(start_ns + held_ns, lambda: _let_go(due))
+        await due
+        rows.add(letters.decode() if letters else None, start_ns, time.monotonic_ns())
+        return await self._provider.send(call, opened)
 
-    def wrap(proxy: Handle) -> Handle:
-        weighed = weigh(proxy)
-
-        def handle(visit: Visit) -> None:
+    def _draw(self, call: Call) -> DrawNs:
+        name = self._value
+        if name == BY_HEADER:
+            name = next((value.decode() for key, value in call.headers if key == _HEADER_BYTES), "0")
+        if name not in self._draws:
             try:
-                weighed(visit)
+                self._draws[name] = draw_of(name.removeprefix("weight-"))
             except ValueError as error:
-                document = {"message": f"{HEADER}: {error}", "type": "invalid_request_error"}
-                visit.respond_json(400, {"error": document})
+                raise Refused(400, "invalid_weight", f"{HEADER}: {error}") from None
+        return self._draws[name]
 
-        return handle
 
-    return wrap
+def _let_go(due: asyncio.Future[None]) -> None:
+    if not due.done():  # the request may have been given up
+        due.set_result(None)
 
 
 def burn(value: str, witness: Witness) -> Wrap:
     """`burn:2ms`: so much CPU time of the gateway for every request, behind a sleep of zero."""
     burned_ns = values.read_duration_ns(value)
     witness.columns = CPU_COLUMNS
-    return _weighing(lambda _: lambda _: 0, lambda: (burn_cpu(burned_ns),), witness)
+    return _weighing(lambda _: 0, lambda: (burn_cpu(burned_ns),), witness)
 
 
 def _pass() -> tuple[int, ...]:
     return ()
 
 
-def _weighing(choose: Callable[[Visit], DrawNs], work: Callable[[], tuple[int, ...]], witness: Witness) -> Wrap:
+def _weighing(draw_ns: DrawNs, work: Callable[[], tuple[int, ...]], witness: Witness) -> Wrap:
     """A wrapper that sleeps what is drawn, works, records both and goes on."""
 
     def wrap(proxy: Handle) -> Handle:
@@ -133,7 +163,7 @@ def _weighing(choose: Callable[[Visit], DrawNs], work: Callable[[], tuple[int, .
             witness.request_count += 1
             rows: Rows = witness.rows
             letters = stamps.find_reference(visit.body)
-            slept_ns = choose(visit)(letters or b"")
+            slept_ns = draw_ns(letters or b"")
             reference = letters.decode() if letters else None
             start_ns = time.monotonic_ns()
 
