@@ -16,8 +16,7 @@ from pathlib import Path
 
 from weighbridge.load.words import WORDS
 from weighbridge.matrix.cells import Mode, PayloadSpec
-
-REFERENCE_MARK = "weighref"
+from weighbridge.record.stamps import reference
 
 # oha draws lines with replacement: ten lines a request keep the repeats below 5 %.
 _LINES_PER_REQUEST = 10
@@ -26,7 +25,6 @@ _MOST_LINES = 200_000
 # oha holds all lines in memory; larger prompts get fewer lines, and the printed share of repeats says so.
 _MOST_BYTES = 256 * 1024 * 1024
 _POOL_BYTES = 256 * 1024
-_LETTERS = "abcdefghijklmnop"
 _MASK = 2**64 - 1
 
 
@@ -69,15 +67,6 @@ def write_bodies(path: Path, plan: BodyPlan) -> BodyFacts:
     with path.open("w", encoding="ascii", newline="\n") as file:
         file.writelines(f"{head}{prompt}{tail}" for prompt in _prompts(plan.seed, user_bytes, lines))
     return BodyFacts(lines, lines * line_bytes)
-
-
-def reference(number: int) -> str:
-    """Reference of a 64-bit number: mark, its nibbles as letters a–p from the highest, and a check letter.
-
-    The check letter is the sum of the characters before it, modulo 16, as a letter.
-    """
-    body = REFERENCE_MARK + "".join(_LETTERS[number >> shift & 15] for shift in range(60, -1, -4))
-    return body + _LETTERS[sum(body.encode("ascii")) % 16]
 
 
 def _frame(plan: BodyPlan) -> tuple[str, str]:
