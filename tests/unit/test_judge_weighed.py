@@ -98,10 +98,13 @@ def test_a_damaged_record_is_refused(text: bytes) -> None:
         read_weight_rows(text, origin="weights.csv")
 
 
-def block_inputs(*, steal_pct: float = 0.0, lagged: bool = False):
-    """A faultless block, but for steal and a probe that was late."""
+def block_inputs(*, steal_pct: float = 0.0, lagged_count: int = 0):
+    """A faultless block, but for steal and requests beside a late loop of the probe."""
     load = rate_load(290, 580)
-    facts = window(load, open_loop(load, 0.021), tool="probe", flags=("loop_lagged",) if lagged else ())
+    facts = window(load, open_loop(load, 0.021), tool="probe")
+    requests = plain(load.window_count)
+    requests.lagged[:lagged_count] = 1
+    facts = replace(facts, inband=InbandFacts("plain", ANSWER, requests))
     return inputs(facts, load_after=QUIET.model_copy(update={"steal_pct": steal_pct}))
 
 
@@ -123,10 +126,12 @@ def test_stolen_time_voids_a_block() -> None:
 
 def test_a_late_probe_voids_a_block_unless_the_neighbour_was_planted() -> None:
     """Lateness of the probe is the machine's doing on a quiet one, and what was asked for beside a neighbour."""
-    found = judge_block(block_inputs(lagged=True))
+    limit = int(0.05 * rate_load(290, 580).window_count)
+    found = judge_block(block_inputs(lagged_count=limit + 1))
 
     assert (found.accepted, found.reason, found.verdict) == (False, "generator_lag", "rig_limited")
-    assert judge_busy_block(block_inputs(lagged=True)).accepted
+    assert judge_block(block_inputs(lagged_count=limit)).accepted
+    assert judge_busy_block(block_inputs(lagged_count=limit + 1)).accepted
 
 
 def test_other_faults_of_a_block_keep_their_reason() -> None:

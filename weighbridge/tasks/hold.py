@@ -10,7 +10,7 @@ from invoke.context import Context
 from invoke.tasks import task
 
 from weighbridge import units
-from weighbridge.errors import LaneFailed
+from weighbridge.errors import Interrupted, LaneFailed
 from weighbridge.rig.lane import MODEL
 from weighbridge.rig.mocks import Keys, Ports, start_mocks
 from weighbridge.rig.ports import choose
@@ -26,6 +26,14 @@ _PORT_COUNT = 6
 def mocks(_: Context, port_base: str = "") -> None:
     """Hold the mocks up for use by hand."""
     base = front.number("port-base", port_base, units.parse_port)
+    try:
+        _hold(base)
+    except Interrupted as error:
+        front.tell("The mocks are down.")
+        front.leave(error.exit_code)
+
+
+def _hold(base: int | None) -> None:
     folder = front.home() / "work" / f"mocks-{secrets.token_hex(4)}"
     with StopSignals(), Supervisor(front.home() / "run", search_path=front.environment()["PATH"]) as supervisor:
         for sentence in supervisor.swept:

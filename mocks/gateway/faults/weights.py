@@ -1,4 +1,4 @@
-"""Known weights: so much time, or so much work, before the proxy sees a request.
+"""Known weights: so much time right before a request goes to the provider, or so much work before the proxy sees it.
 
 Built by the faulty wrapper from a weight's value; each sees chat requests only. Time is slept on absolute due times,
 never spun, and what was really slept or burned is in the rows: that, and not the asked one, is the known weight. The
