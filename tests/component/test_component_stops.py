@@ -49,7 +49,7 @@ def _assert_readable(project: Project, campaign: Path) -> None:
     assert project.runs(SECOND, campaign) == {}
     shown = project.invoke("show", campaign.name)
     shown.ends_with(0)
-    assert "1 of 1" in shown.out
+    assert " 1/1 " in shown.out
     cells = project.cells(campaign)
     assert cells[FIRST]["verdict"] == "valid"
     assert cells[SECOND]["verdict"] == "incomplete"

@@ -59,6 +59,7 @@ class JitterResult(Document):
     added_mean_error_ms: Milliseconds = Field(description="Mean |error| of the added time.")
     shift_mean_error_ms: Milliseconds = Field(description="Mean |error| of the shift.")
     ratio: float | None = Field(description="Shift's ÷ added's; null where the added time had none.")
+    judged: bool = Field(default=True, description="Whether there were requests and blocks enough; else shown alone.")
     passed: bool = Field(description="Whether the shift's is at least ten times the added time's.")
 
 
