@@ -135,7 +135,7 @@ def under_jitter(weights: Sequence[Weight]) -> tuple[JitterResult, ...]:
 
 
 def burn(known_ms: float, measured_ms: float, rate_rps: float, request_count: int) -> CpuResult:
-    """A known CPU burn for each request against what was read of it; 5 % passes, of fewer than 2,000 requests 10 %."""
+    """A known CPU burn for each request against what was read; 5 % passes, of fewer than 2,000 requests 10 %."""
     limit = CPU_LIMIT_RATIO if request_count >= CPU_NEEDS_COUNT else 2 * CPU_LIMIT_RATIO
     return CpuResult(
         known_ms=known_ms,
