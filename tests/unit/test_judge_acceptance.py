@@ -62,6 +62,7 @@ def test_a_faultless_run_is_valid_without_a_flag() -> None:
         ({"counts": counts(1032, provider_request_count=900)}, "provider_count", "errored"),
         ({"load_limit": 1.0, "load_after": QUIET.model_copy(update={"load_1m": 1.0})}, "load_limit", "rig_limited"),
         ({"load_limit": 1.0, "load_before": QUIET.model_copy(update={"load_1m": 3.0})}, "load_limit", "rig_limited"),
+        ({"driver": DriverEnd(0, cpu_cores=0.71)}, "generator_saturated", "rig_limited"),
         ({"provider": ProviderHealth(0.0, 0.0, 0.71)}, "mock_saturated", "rig_limited"),
         ({"provider": ProviderHealth(0.011, 0.02, 0.3)}, "mock_saturated", "rig_limited"),
     ],

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from weighbridge.campaign.diary import utc_now
 from weighbridge.campaign.facts import rider_record, window_facts
 from weighbridge.campaign.stage import Stage
@@ -21,6 +23,7 @@ from weighbridge.judge.inputs import (
     RunInputs,
     WindowFacts,
 )
+from weighbridge.judge.timing import timing
 from weighbridge.matrix.cells import Cell
 from weighbridge.record.figures import Absent
 from weighbridge.record.run import Evidence, RunRecord
@@ -35,13 +38,14 @@ _MORE_CONNECTIONS = 2
 class Attempt:
     """Which attempt it is: the cell, the block, its number over the campaign, and why the machine was not idle.
 
-    `judge` says by which rules it counts.
+    `claims_s` is what the gateway said of its own overhead in the warm-up, `judge` says by which rules it counts.
     """
 
     cell: Cell
     block: int
     number: int
     gate_text: str | None = None
+    claims_s: tuple[float, ...] = ()
     judge: Callable[[RunInputs], Judgement] = judge_run
 
     @property
@@ -122,7 +126,9 @@ def _inputs(stage: Stage, attempt: Attempt, window: Window, evidence: tuple[Evid
 
 
 def _end_of(stage: Stage, client: Client) -> DriverEnd:
-    return DriverEnd(client.ended.exit_code, client.ended.killed, stage.without_folders(client.unreadable or ""))
+    ended = client.ended
+    cores = ended.cpu_s / ended.wall_s if ended.cpu_s is not None and ended.wall_s > 0 else None
+    return DriverEnd(ended.exit_code, ended.killed, stage.without_folders(client.unreadable or ""), cores)
 
 
 def _with_more_connections(stage: Stage, lane: Lane, attempt: Attempt) -> float | None:
@@ -143,6 +149,7 @@ def _with_more_connections(stage: Stage, lane: Lane, attempt: Attempt) -> float 
 def _record(stage: Stage, attempt: Attempt, judgement: Judgement, evidence: tuple[Evidence, ...]) -> RunRecord:
     recipe = stage.request.catalogue.get(attempt.cell.lane.gateway)
     claims = recipe is not None and recipe.overhead_header is not None
+    not_told = Absent(absent="not_told" if claims else "not_claimed")
     return RunRecord(
         cell=attempt.cell.id,
         block=attempt.block,
@@ -155,7 +162,7 @@ def _record(stage: Stage, attempt: Attempt, judgement: Judgement, evidence: tupl
         flags=judgement.flags,
         started_at=utc_now(),
         window_s=0.0,
-        claimed_overhead_ms=Absent(absent="not_measured" if claims else "not_claimed"),
+        claimed_overhead_ms=timing(np.array(attempt.claims_s)) if attempt.claims_s else not_told,
         evidence=evidence,
     )
 

@@ -17,7 +17,7 @@ from weighbridge.campaign.holding import with_holder
 from weighbridge.campaign.listener import Progress
 from weighbridge.campaign.preflight import preflight
 from weighbridge.campaign.stage import Stage
-from weighbridge.campaign.warmup import warm_up
+from weighbridge.campaign.warmup import Warmed, warm_up
 from weighbridge.errors import LaneFailed
 from weighbridge.matrix.cells import Cell, LaneKey, Mode
 from weighbridge.matrix.estimate import estimate, window_s
@@ -94,6 +94,14 @@ def _is_worth_retrying(record: RunRecord) -> bool:
 
 
 @dataclass(frozen=True)
+class Prepared:
+    """What preflight and warm-up of a mode showed: the evidence, and the gateway's own claims of its overhead."""
+
+    evidence: Evidence
+    claims_s: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class _Visit:
     """One visit to a lane in one block."""
 
@@ -134,7 +142,7 @@ class _Visit:
 
     def _windows(self, lane: Lane, cells: Sequence[Cell]) -> Iterator[tuple[Cell, RunRecord]]:
         """Cells with their records, until the gateway is dead."""
-        seen: dict[Mode, Evidence] = {}
+        seen: dict[Mode, Prepared] = {}
         for cell in cells:
             if cell.mode not in seen:
                 seen[cell.mode] = self._prepare(lane, cell)
@@ -142,20 +150,26 @@ class _Visit:
             if lane.death():
                 return
 
-    def _prepare(self, lane: Lane, cell: Cell) -> Evidence:
+    def _prepare(self, lane: Lane, cell: Cell) -> Prepared:
         self.stage.listener.phase(f"trying {self.lane.name}, {cell.mode}")
         evidence = preflight(lane, self.stage.mocks, cell.mode, cell.answer)
-        steady = evidence.ok and warm_up(lane, cell.mode, cell.answer)
+        warmed = warm_up(lane, cell.mode, cell.answer) if evidence.ok else Warmed(is_steady=False)
         if evidence.ok and lane.usage is not None and lane.usage.idle is None:
             lane.drain()  # what the warm-up left behind is not idleness
             lane.usage.measure_idle()
         self.stage.diary.write(
-            "prepared", lane=self.lane.name, mode=cell.mode, ok=evidence.ok, problem=evidence.problem, steady=steady
+            "prepared",
+            lane=self.lane.name,
+            mode=cell.mode,
+            ok=evidence.ok,
+            problem=evidence.problem,
+            steady=warmed.is_steady,
         )
-        return evidence
+        return Prepared(evidence, warmed.claims_s)
 
-    def _window(self, lane: Lane, cell: Cell, evidence: Evidence) -> RunRecord:
-        attempt = self._next(cell)
+    def _window(self, lane: Lane, cell: Cell, prepared: Prepared) -> RunRecord:
+        attempt = self._next(cell, prepared.claims_s)
+        evidence = prepared.evidence
         if not evidence.ok:
             sentence = f"{lane.setup.recipe.name} does not serve {cell.mode}: {evidence.problem}"
             death = lane.death()
@@ -176,9 +190,9 @@ class _Visit:
     def _stage_of(self, cell: Cell) -> Stage:
         return self.stage if cell.load.held is None else with_holder(self.stage)
 
-    def _next(self, cell: Cell) -> Attempt:
+    def _next(self, cell: Cell, claims_s: tuple[float, ...] = ()) -> Attempt:
         self.tally.attempts[cell.id] += 1
-        return Attempt(cell, self.block, self.tally.attempts[cell.id], self.gate_text)
+        return Attempt(cell, self.block, self.tally.attempts[cell.id], self.gate_text, claims_s=claims_s)
 
     def _note(self, cell: Cell, record: RunRecord) -> RunRecord:
         self.tally.done_count += 1

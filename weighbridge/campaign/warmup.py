@@ -6,10 +6,13 @@ Each mode apart: the first stream of a process can cost a quarter of a second af
 from __future__ import annotations
 
 import json
+import math
 import statistics
 import time
+from dataclasses import dataclass
 
 from weighbridge.matrix.cells import AnswerSpec, Mode
+from weighbridge.matrix.recipe import OverheadHeader
 from weighbridge.record.stamps import reference
 from weighbridge.rig import http
 from weighbridge.rig.lane import MODEL, Lane
@@ -19,11 +22,22 @@ _STEADY_RATIO = 0.10
 _MOST_REQUESTS = 100
 _LONGEST_S = 10.0
 _TIMEOUT_S = 10.0
+_UNITS_S = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
-def warm_up(lane: Lane, mode: Mode, answer: AnswerSpec) -> bool:
-    """Whether the times became steady: the medians of two groups of ten in a row differ by less than 10 %."""
+@dataclass(frozen=True)
+class Warmed:
+    """Whether the times became steady, and what the gateway claimed of its own overhead in the last requests, s."""
+
+    is_steady: bool
+    claims_s: tuple[float, ...] = ()
+
+
+def warm_up(lane: Lane, mode: Mode, answer: AnswerSpec) -> Warmed:
+    """What the warm-up saw; steady when the medians of two groups of ten in a row differ by less than 10 %."""
     times: list[float] = []
+    claims: list[float] = []
+    header = lane.setup.recipe.overhead_header
     begun = time.monotonic()
     while len(times) < _MOST_REQUESTS and time.monotonic() - begun < _LONGEST_S:
         body = {
@@ -40,11 +54,22 @@ def warm_up(lane: Lane, mode: Mode, answer: AnswerSpec) -> bool:
                 timeout_s=_TIMEOUT_S + answer.provider_time_s(mode),
             )
         except OSError:
-            return False
+            break
         times.append((got.end_ns - got.sent_ns) / 1e9)
+        claim_s = claimed_s(header, got) if header else None
+        claims += [claim_s] if claim_s is not None else []
         if is_steady(times):
-            return True
-    return False
+            return Warmed(True, tuple(claims[-2 * _GROUP :]))
+    return Warmed(False, tuple(claims[-2 * _GROUP :]))
+
+
+def claimed_s(header: OverheadHeader, got: http.HttpAnswer) -> float | None:
+    """The gateway's own overhead in seconds as its header tells it; None where it tells none."""
+    try:
+        value = float(got.header(header.name) or "")
+    except ValueError:
+        return None
+    return value * _UNITS_S[header.unit] if math.isfinite(value) else None
 
 
 def is_steady(times_s: list[float]) -> bool:

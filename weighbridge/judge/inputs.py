@@ -75,11 +75,15 @@ class WindowFacts:
 
 @dataclass(frozen=True)
 class DriverEnd:
-    """How the load generator ended: `exit_code` is negative for a death by signal, `killed` by our deadline."""
+    """How the load generator ended: `exit_code` is negative for a death by signal, `killed` by our deadline.
+
+    `cpu_cores` is the CPU it took, over all of its threads.
+    """
 
     exit_code: int
     killed: bool = False
     error_text: str = ""
+    cpu_cores: float | None = None
 
 
 @dataclass(frozen=True)

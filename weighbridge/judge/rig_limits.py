@@ -22,6 +22,7 @@ LAG_SHARE = 0.10
 GROSS_SHARE = 0.50
 # METHOD 2: generator or mock above 70 % of a core.
 MOCK_LIMIT_CORES = 0.70
+GENERATOR_LIMIT_CORES = 0.70
 
 
 def breach(inputs: RunInputs) -> tuple[str, str] | None:
@@ -34,6 +35,10 @@ def breach(inputs: RunInputs) -> tuple[str, str] | None:
                 "load_limit",
                 f"the one-minute load {when} the window was {load:.2f}; the limit is {inputs.load_limit:g}",
             )
+    generator = None if inputs.driver is None else inputs.driver.cpu_cores
+    if generator is not None and generator > GENERATOR_LIMIT_CORES:
+        sentence = f"the load generator took {generator:.2f} of a core; the limit is {GENERATOR_LIMIT_CORES:g}"
+        return "generator_saturated", sentence
     cpu = inputs.provider.cpu_cores
     if cpu is not None and cpu > MOCK_LIMIT_CORES:
         return "mock_saturated", f"the mock provider took {cpu:.2f} of a core; the limit is {MOCK_LIMIT_CORES:g}"

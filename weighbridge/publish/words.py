@@ -81,6 +81,7 @@ REASONS: Mapping[str, str] = MappingProxyType(
         "generator_failed": "the load generator failed",
         "rate_missed": "the load generator missed its rate",
         "connection_limited": "the cap on connections was reached",
+        "generator_saturated": "the load generator reached its limit",
         "mock_saturated": "a mock reached its limit",
         "mock_failed": "a mock failed",
         "disk_full": "no space left on the disk",

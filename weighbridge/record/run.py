@@ -26,6 +26,7 @@ REASONS: dict[str, Literal["rig", "gateway"]] = {
     "generator_failed": "rig",
     "rate_missed": "rig",
     "connection_limited": "rig",
+    "generator_saturated": "rig",
     "mock_saturated": "rig",
     "mock_failed": "rig",
     "disk_full": "rig",
@@ -228,7 +229,8 @@ class RunRecord(Versioned):
     figures: RunFigures | None = Field(default=None, description="Figures of the run.")
     held: HeldStreams | None = Field(default=None, description="What holding streams showed; null for other loads.")
     claimed_overhead_ms: TimingOrAbsent = Field(
-        default=Absent(absent="not_claimed"), description="The gateway's own overhead header in the preflight."
+        default=Absent(absent="not_claimed"),
+        description="The gateway's own overhead header, in the last requests of the warm-up.",
     )
     drain_s: Seconds | None = Field(default=None, description="Time until no event was undelivered.")
     undelivered_at_end_count: Count | None = Field(

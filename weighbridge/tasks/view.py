@@ -22,7 +22,7 @@ CAMPAIGN_HELP = "campaign folder, its name, or latest"
 @task(
     auto_shortflags=False,
     help={
-        "file": "stored output of oha or wrk: JSON, CSV or text",
+        "file": "stored output of oha, wrk or the probe: JSON, CSV or text",
         "argv_file": "file with the tool's arguments, one a line",
         "samples": "the run's SQLite or CSV file",
         "tool_version": "version of the tool, where the file does not tell",
@@ -33,7 +33,7 @@ CAMPAIGN_HELP = "campaign folder, its name, or latest"
 def read(
     _: Context, file: str, argv_file: str = "", samples: str = "", tool_version: str = "", json: bool = False
 ) -> None:
-    """Print what we make of one stored oha or wrk report."""
+    """Print what we make of one stored load report."""
     argv = _lines(Path(argv_file)) if argv_file else None
     reading = read_report(
         Path(file), argv=argv, samples=Path(samples) if samples else None, tool_version=tool_version or None
