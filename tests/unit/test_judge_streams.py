@@ -251,6 +251,16 @@ def test_streams_without_an_end_marker_are_errors() -> None:
     assert judged(window).reason == "errors"
 
 
+def test_streams_that_we_cut_off_are_no_errors() -> None:
+    """A stream under way as the window was cut has no outcome and says nothing of the lane's end markers."""
+    requests, found = tables(streams(40))
+    requests.done_seen[-5:] = 0
+    requests.end_ns[-5:] = UNKNOWN
+    requests.outcome[-5:] = UNKNOWN
+
+    assert run_figures(inband_window(requests, found)).end_marker_ratio == Figure(value=1.0)
+
+
 def test_answers_that_cannot_be_read_are_in_the_fidelity() -> None:
     """A 200 whose JSON is an error counts against the JSON of the lane."""
     requests = plain(300)

@@ -227,8 +227,12 @@ def _or_no_row(found: Fidelity) -> Fidelity | Absent:
 
 
 def _end_marker(requests: RequestTable) -> Figure | Absent:
-    """Share of the streams that began well and ended with `[DONE]`, whatever the probe calls the others."""
+    """Share of the streams that began well and ended with `[DONE]`, whatever the probe calls the others.
+
+    Streams that were under way when the window was cut have no outcome: how they would have ended is not known.
+    """
     begun = (requests.status >= 200) & (requests.status < 300) & (requests.content_count > 0)
+    begun &= requests.outcome != UNKNOWN
     total = int(np.count_nonzero(begun))
     if not total:
         return Absent(absent=NO_ROW)
