@@ -32,6 +32,7 @@ from weighbridge.rig.signals import deferred
 
 # One more window with so many times the connections decides whose limit a missed rate is (METHOD section 2).
 _MORE_CONNECTIONS = 2
+_CPU_WINDOW_S = 5.0
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,8 @@ def _inputs(stage: Stage, attempt: Attempt, window: Window, evidence: tuple[Evid
 
 def _end_of(stage: Stage, client: Client) -> DriverEnd:
     ended = client.ended
-    cores = ended.cpu_s / ended.wall_s if ended.cpu_s is not None and ended.wall_s > 0 else None
+    # Of a shorter window the program's own start is too large a part.
+    cores = ended.cpu_s / ended.wall_s if ended.cpu_s is not None and ended.wall_s >= _CPU_WINDOW_S else None
     return DriverEnd(ended.exit_code, ended.killed, stage.without_folders(client.unreadable or ""), cores)
 
 
