@@ -18,7 +18,7 @@ from types import FrameType
 
 from mocks.burn import burn
 
-PERIOD_NS = 10_000_000
+PERIOD_NS = 2_000_000
 _LOOK_S = 0.02
 _NS = 1_000_000_000
 _CORES_LIMIT_COUNT = 256
@@ -41,7 +41,7 @@ def take(share: float, end_ns: int, ended: Callable[[], bool]) -> None:
     """Spends `share` of one core until `end_ns` of the monotonic clock.
 
     One burst a period; what the scheduler withheld is made up for later, by bursts no longer than a period. All that
-    this thread spends counts: waking two hundred times costs a few per cent of a small share.
+    this thread spends counts: waking five hundred times a second costs some per cent of a core.
     """
     start_ns, spent_before_ns = time.monotonic_ns(), time.thread_time_ns()
     due_ns = start_ns

@@ -34,6 +34,8 @@ class Entry:
 
 
 OnDurable = Callable[[Entry], None]
+# Makes a record. Called when the ledger has a use for it: most of the cost of a record is its JSON.
+MakeRecord = Callable[[], bytes]
 
 
 class Ledger(Protocol):
@@ -43,15 +45,29 @@ class Ledger(Protocol):
     flush_count: int
     trouble: str | None
 
-    async def append(self, record: bytes) -> None:
+    async def append(self, make: MakeRecord) -> None:
         """Return when the record is durable; raises LedgerFailed."""
 
     def close(self) -> None:
         """Give up the file."""
 
 
+class NoLedger:
+    """For a gateway that neither audits nor delivers: no record is ever made."""
+
+    record_count = 0
+    flush_count = 0
+    trouble: str | None = None
+
+    async def append(self, make: MakeRecord) -> None:
+        """Return at once."""
+
+    def close(self) -> None:
+        """Return at once."""
+
+
 class MemoryLedger:
-    """A ledger without a disk, for a gateway whose audit is switched off: records are only handed on."""
+    """A ledger without a disk, for a gateway that delivers but keeps no audit log: records are only handed on."""
 
     def __init__(self, on_durable: OnDurable) -> None:
         self.record_count = 0
@@ -60,9 +76,9 @@ class MemoryLedger:
         self._on_durable = on_durable
         self._size_bytes = 0
 
-    async def append(self, record: bytes) -> None:
+    async def append(self, make: MakeRecord) -> None:
         """Return at once."""
-        entry = Entry(self._size_bytes, record)
+        entry = Entry(self._size_bytes, make())
         self._size_bytes = entry.end_bytes
         self.record_count += 1
         self._on_durable(entry)
@@ -88,9 +104,9 @@ class DiskLedger:
         os.fsync(self._file)
         flush_folder(path.parent)
 
-    async def append(self, record: bytes) -> None:
+    async def append(self, make: MakeRecord) -> None:
         """Return when the record is on the disk; raises LedgerFailed."""
-        self._waiting.append(record)
+        self._waiting.append(make())
         if self._batch is None:
             self._batch = asyncio.get_running_loop().create_future()
         batch = self._batch

@@ -12,6 +12,7 @@ import time
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from typing import Any, Protocol
 
@@ -20,7 +21,7 @@ from mocks.gateway.answer import Answer, UpstreamLost
 from mocks.gateway.chat import Chat, provider_headers, read_chat, read_key, read_request_id
 from mocks.gateway.control import Closeout, ControlPlaneDown, ControlPlaneRefused, Identity, Usage
 from mocks.gateway.events import Event, closeout_record
-from mocks.gateway.ledger import Ledger, LedgerFailed
+from mocks.gateway.ledger import Ledger, LedgerFailed, MakeRecord
 from mocks.gateway.policies.chain import Chain, Verdict
 from mocks.gateway.refusal import Refused
 from mocks.gateway.relay import Outcome, Relay, blocked, lost_provider
@@ -64,8 +65,8 @@ class _Passage:
     authorization_id: str = ""
     asked_ns: int = 0
 
-    def event(self, kind: str, payload: dict[str, Any]) -> bytes:
-        return Event(kind, self.request_id, self.identity.org_id, payload).record()
+    def event(self, kind: str, payload: dict[str, Any]) -> MakeRecord:
+        return Event(kind, self.request_id, self.identity.org_id, payload).record
 
 
 class Proxy:
@@ -155,11 +156,11 @@ class Proxy:
             if outcome.usage is not None:
                 await self._parts.control.increment(passage.identity.agent_id, passage.request_id, outcome.usage)
         except (ControlPlaneDown, ControlPlaneRefused):
-            await self._keep_for_later(closeout_record(closeout, passage.identity))
+            await self._keep_for_later(partial(closeout_record, closeout, passage.identity))
 
-    async def _keep_for_later(self, record: bytes) -> None:
+    async def _keep_for_later(self, make: MakeRecord) -> None:
         try:
-            await self._parts.ledger.append(record)
+            await self._parts.ledger.append(make)
         except LedgerFailed as failed:
             sys.stderr.write(f"gateway: a closeout is lost: {failed}\n")
 
@@ -178,9 +179,9 @@ class Proxy:
             else:
                 visit.respond(status, headers, body)
 
-    async def _append(self, record: bytes) -> None:
+    async def _append(self, make: MakeRecord) -> None:
         try:
-            await self._parts.ledger.append(record)
+            await self._parts.ledger.append(make)
         except LedgerFailed as failed:
             raise Refused(503, "audit_unavailable", str(failed)) from failed
 

@@ -16,7 +16,7 @@ from mocks.gateway.config import GatewayConfig
 from mocks.gateway.control import ControlPlane, ControlPlaneDown, ControlPlaneRefused
 from mocks.gateway.delivery import Delivery, read_checkpoint
 from mocks.gateway.events import Courier
-from mocks.gateway.ledger import DiskLedger, Entry, Ledger, MemoryLedger, read_entries
+from mocks.gateway.ledger import DiskLedger, Entry, Ledger, MemoryLedger, NoLedger, OnDurable, read_entries
 from mocks.gateway.policies.chain import Chain
 from mocks.gateway.proxy import Parts, Provider, Proxy
 from mocks.gateway.upstream import Pool
@@ -113,7 +113,7 @@ class Gateway:
         folder = config.state_dir if config.audit else None
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
-        on_durable: Callable[[Entry], None] = _leave_in_log
+        on_durable: OnDurable = _leave_in_log
         control: Control = Standalone()
         if config.control_plane_url is not None:
             pool = Pool(config.control_plane_url, silence_limit_s=CONTROL_SILENCE_LIMIT_S)
@@ -123,7 +123,7 @@ class Gateway:
             self._pull = asyncio.ensure_future(self._pull_config(plane))
             on_durable, control = self._delivery.offer, plane
         if folder is None:
-            return MemoryLedger(on_durable), control
+            return (MemoryLedger(on_durable) if self._delivery else NoLedger()), control
         log = folder / "audit.log"
         ledger = DiskLedger(log, on_durable)
         if self._delivery is not None:

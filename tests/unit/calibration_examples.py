@@ -10,6 +10,7 @@ import numpy as np
 from tests.unit.judge_examples import campaign
 from weighbridge.judge.calibration import LaneSamples, Weight, WeightBlock, aa_pair, weigh
 from weighbridge.judge.certificate import Findings, Origin, certify
+from weighbridge.judge.mixture import Timed
 from weighbridge.record.campaign import CampaignRecord
 from weighbridge.record.certificate import Certificate, DriverFloor, FaultResult
 
@@ -23,6 +24,11 @@ def lane(seed: int, count: int = 700, *, slept_ns: int = 0, error_ns: int = 0) -
     return LaneSamples(hop + slept_ns + error_ns, hop + slept_ns + error_ns + 20 * MS)
 
 
+def constant(count: int, slept_ns: int) -> Timed:
+    """Requests that were all held for the same time, and let go on time."""
+    return Timed(np.full(count, slept_ns, dtype=np.int64), np.zeros(count, dtype=np.int64))
+
+
 def weight(*, error_ns: int = 0, blocks: int = 3) -> Weight:
     """A weight of 3 ms in some blocks; `error_ns` is a fault of the scale."""
     return Weight(
@@ -34,8 +40,9 @@ def weight(*, error_ns: int = 0, blocks: int = 3) -> Weight:
             WeightBlock(
                 number,
                 lane(number, slept_ns=3 * MS, error_ns=error_ns),
-                np.full(700, 3 * MS, dtype=np.int64),
+                constant(700, 3 * MS),
                 lane(100 + number, 1400),
+                constant(1400, 0).late_ns,
             )
             for number in range(1, blocks + 1)
         ),

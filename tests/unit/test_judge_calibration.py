@@ -28,7 +28,7 @@ from weighbridge.judge.calibration import (
 )
 from weighbridge.judge.certificate import Findings, Origin, certify, invalid
 from weighbridge.judge.inputs import WindowFacts
-from weighbridge.judge.mixture import quantile_ns, truth_quantile
+from weighbridge.judge.mixture import Timed, quantile_ns, truth_quantile
 from weighbridge.judge.planted import caught
 from weighbridge.quantiles import rank
 from weighbridge.record.certificate import Certificate, FaultResult, WeightResult
@@ -44,25 +44,54 @@ def ns(values: Any) -> np.ndarray:
     return np.asarray(values, dtype=np.int64)
 
 
+def timed(values: Any) -> Timed:
+    """Times of requests that were all let go on time."""
+    return Timed(ns(values), np.zeros(len(values), dtype=np.int64))
+
+
 @given(TIMES, TIMES, SHARE)
 def test_the_joined_quantile_is_that_of_all_pairs(sleeps: list[int], tare: list[int], share: float) -> None:
     """Counting the pairs gives exactly the nearest rank among all of them made."""
     pairs = sorted(one + other for one in sleeps for other in tare)
 
-    assert truth_quantile(ns(sleeps), ns(tare), share) == pairs[rank(len(pairs), share) - 1]
+    assert truth_quantile(timed(sleeps), timed(tare), share) == pairs[rank(len(pairs), share) - 1]
 
 
 @given(TIMES, TIMES, st.integers(0, 10**9))
 def test_a_constant_weight_moves_every_quantile_by_itself(sleeps: list[int], tare: list[int], by: int) -> None:
     """A longer sleep of all moves the joined quantile by the same, and no sleep at all gives the tare's own."""
-    assert truth_quantile(ns(sleeps) + by, ns(tare), 0.95) == truth_quantile(ns(sleeps), ns(tare), 0.95) + by
-    assert truth_quantile(ns([0]), ns(tare), 0.95) == quantile_ns(ns(tare), 0.95)
+    before = truth_quantile(timed(sleeps), timed(tare), 0.95)
+    assert truth_quantile(timed(ns(sleeps) + by), timed(tare), 0.95) == before + by
+    assert truth_quantile(timed([0]), timed(tare), 0.95) == quantile_ns(ns(tare), 0.95)
+
+
+@pytest.mark.parametrize("count", [200, 1500])
+def test_late_sleeps_are_joined_with_late_tares(count: int) -> None:
+    """Where who is let go late is slow afterwards too, the join finds the true p95 and p99; all pairs fall short."""
+    random = np.random.default_rng(11)
+    lates = [random.exponential(100 * US, size) for size in (count, 2 * count)]
+    hops = [random.gamma(20.0, 15 * US, len(late)) + 2 * late for late in lates]
+    sleeps, tare = Timed(ns(3 * MS + lates[0]), ns(lates[0])), Timed(ns(hops[1]), ns(lates[1]))
+    lane_ns = sleeps.ns + ns(hops[0])
+
+    for share in (0.95, 0.99):
+        true_ns = quantile_ns(lane_ns, share)
+        joined_ns = truth_quantile(sleeps, tare, share)
+        all_pairs_ns = truth_quantile(timed(sleeps.ns), timed(tare.ns), share)
+        assert abs(joined_ns - true_ns) < 0.5 * (true_ns - all_pairs_ns)
+
+
+def test_groups_that_do_not_match_join_all_pairs() -> None:
+    """Sleeps of which none is later than another find tare samples that differ: everything is joined."""
+    sleeps, tare = np.arange(400), np.arange(400) * 7
+    mixed = Timed(ns(sleeps), ns(np.arange(400)))
+    assert truth_quantile(mixed, timed(tare), 0.5) == truth_quantile(timed(sleeps), timed(tare), 0.5)
 
 
 def test_no_pairs_have_no_quantile() -> None:
     """Without sleeps or without a tare there is nothing to join."""
     with pytest.raises(ValueError, match="no pairs"):
-        truth_quantile(ns([]), ns([1]), 0.5)
+        truth_quantile(timed([]), timed([1]), 0.5)
 
 
 def lane(seed: int, count: int, sleeps: Any = 0, *, error_ns: int = 0, jitter_ns: float = 0.0) -> LaneSamples:
@@ -82,9 +111,8 @@ def weight(name: str = "3ms", *, error_ns: int = 0, blocks: int = 5, **changes: 
         two = np.where(random.random(600) < 0.3, 9 * MS, 1 * MS)
         sleeps = ns(two if name == "two-valued" else np.full(600, 3 * MS)) + ns(random.integers(0, 80 * US, 600))
         tare = lane(block, 1200, jitter_ns=jitter_ns)
-        made.append(
-            WeightBlock(block, lane(50 + block, 600, sleeps, error_ns=error_ns, jitter_ns=jitter_ns), sleeps, tare)
-        )
+        mine = lane(50 + block, 600, sleeps, error_ns=error_ns, jitter_ns=jitter_ns)
+        made.append(WeightBlock(block, mine, timed(sleeps), tare, timed(tare.added_ns).late_ns))
     fields = {"mode": "plain", "arrangement": "mixed", "surroundings": "quiet", **changes}
     return Weight(name=name, blocks=tuple(made), **fields)
 
@@ -114,7 +142,7 @@ def test_nominal_sleep_is_not_the_truth() -> None:
     late = tuple(
         replace(
             block,
-            sleeps_ns=block.sleeps_ns + 2 * MS,
+            sleeps=timed(block.sleeps.ns + 2 * MS),
             lane=LaneSamples(block.lane.added_ns + 2 * MS, block.lane.total_ns + 2 * MS),
         )
         for block in given_weight.blocks
@@ -134,8 +162,8 @@ def test_errors_are_sums_of_what_is_printed() -> None:
 def test_differences_of_quantiles_would_be_wrong() -> None:
     """At p95 of the mixture, sleep quantile plus tare quantile is off by more than the joined truth."""
     block = weight("two-valued").blocks[0]
-    joined = truth_quantile(block.sleeps_ns, block.tare.added_ns, 0.95)
-    added = quantile_ns(block.sleeps_ns, 0.95) + quantile_ns(block.tare.added_ns, 0.95)
+    joined = truth_quantile(block.sleeps, timed(block.tare.added_ns), 0.95)
+    added = quantile_ns(block.sleeps.ns, 0.95) + quantile_ns(block.tare.added_ns, 0.95)
 
     assert added - joined > 30 * US
     assert abs(block_error(block, "p95").added_error_ms) < 0.1
@@ -165,14 +193,25 @@ def test_limits_are_the_larger_of_share_and_floor() -> None:
     assert [limit_ms("p99", known) for known in (0.0, 1.0, 10.0)] == pytest.approx([0.1, 0.1, 0.5])
 
 
-def test_an_aa_pair_resolves_what_the_host_can() -> None:
-    """Equal lanes pass with a small half width; a lane that is 0.3 ms slower fails as a pair."""
-    same = [(lane(one, 600), lane(one + 90, 600)) for one in range(5)]
-    apart = [(lane(one, 600), lane(one + 90, 600, error_ns=300 * US)) for one in range(5)]
+@pytest.mark.parametrize("arrangement", ["mixed", "cell"])
+@pytest.mark.parametrize("count", [3, 5])
+def test_an_aa_pair_resolves_what_the_host_can(arrangement: Any, count: int) -> None:
+    """Equal lanes pass with a small half width; a lane that is 0.3 ms slower in every block fails as a pair."""
+    same = [(lane(one, 600), lane(one + 90, 600)) for one in range(count)]
+    apart = [(lane(one, 600), lane(one + 90, 600, error_ns=300 * US)) for one in range(count)]
 
-    assert all(row.passed for row in aa_pair(same, "plain", "mixed"))
-    assert 0 < aa_pair(same, "plain", "mixed")[0].half_width_ms < 0.03
-    assert not any(row.passed for row in aa_pair(apart, "plain", "mixed"))
+    assert all(row.passed for row in aa_pair(same, "plain", arrangement))
+    assert 0 < aa_pair(same, "plain", arrangement)[0].half_width_ms < 0.05
+    assert not any(row.passed for row in aa_pair(apart, "plain", arrangement))
+
+
+def test_a_pair_that_differs_now_this_way_now_that_has_no_difference() -> None:
+    """Blocks that scatter by 0.4 ms around zero show a coarse host, not a difference; told is how coarse it is."""
+    errors_us = (400, -300, 350)
+    pairs = [(lane(one, 600, error_ns=error * US), lane(one + 90, 600)) for one, error in enumerate(errors_us)]
+    row = aa_pair(pairs, "plain", "mixed")[0]
+
+    assert (row.passed, row.median_difference_ms > 0.3, row.half_width_ms > 0.9) == (True, True, True)
 
 
 def test_the_half_width_widens_the_limit_of_cells_alone() -> None:
@@ -285,7 +324,9 @@ def test_a_certificate_passes_when_everything_did_and_says_what_failed() -> None
 
 def test_a_certificate_in_a_hurry_is_provisional() -> None:
     """Quick, two blocks, or a thin tare make it provisional; five whole blocks do not."""
-    thin = weigh(replace(weight(), blocks=tuple(replace(b, tare=lane(1, 300)) for b in weight().blocks)))
+    tare = lane(1, 300)
+    blocks = (replace(b, tare=tare, tare_late_ns=timed(tare.added_ns).late_ns) for b in weight().blocks)
+    thin = weigh(replace(weight(), blocks=tuple(blocks)))
 
     assert not certify(ORIGIN, FOUND, is_quick=False).provisional
     assert certify(ORIGIN, FOUND, is_quick=True).provisional

@@ -14,7 +14,7 @@ from weighbridge.judge.blocks import judge_block, judge_busy_block
 from weighbridge.judge.calibration import TARE_NEEDED, is_thin, weigh
 from weighbridge.judge.inputs import InbandFacts
 from weighbridge.judge.mixture import sampling_error_ns
-from weighbridge.judge.weighed import burnt_ms, lane_samples, timed_rows, together, weighed_lane
+from weighbridge.judge.weighed import burnt_ms, lane_samples, timed_rows, weighed_lane, weight_block
 from weighbridge.record.weight_rows import WeightRows, read_weight_rows
 
 
@@ -31,20 +31,21 @@ def facts(count: int, **legs: object) -> InbandFacts:
 def test_sleeps_are_joined_by_reference_in_the_order_of_the_requests() -> None:
     """Whatever order a gateway recorded in, each request gets its own sleep; one without a record is left out."""
     given = facts(4, inbound_ns=ns(1 * MS, 2 * MS, 3 * MS, 4 * MS))
-    recorded = WeightRows(ns(7_003, 9_999, 7_000, 7_002), ns(40, 5, 10, 30), ns(-1, -1, -1, -1))
+    recorded = WeightRows(ns(7_003, 9_999, 7_000, 7_002), ns(40, 5, 10, 30), ns(4, 0, 1, 3), ns(-1, -1, -1, -1))
 
     found = weighed_lane(given, timed_rows(given, 0), recorded)
 
-    assert found.slept_ns.tolist() == [10, 30, 40]
+    assert found.sleeps.ns.tolist() == [10, 30, 40]
+    assert found.sleeps.late_ns.tolist() == [1, 3, 4]
     assert found.samples.added_ns.tolist() == [1 * MS + 60 * US, 3 * MS + 60 * US, 4 * MS + 60 * US]
-    assert len(weighed_lane(given, timed_rows(given, 0), WeightRows(ns(), ns(), ns()))) == 0
+    assert len(weighed_lane(given, timed_rows(given, 0), WeightRows(ns(), ns(), ns(), ns()))) == 0
 
 
 def test_the_tare_is_without_its_own_sleep() -> None:
     """What the weight of nothing held its requests is taken from added and total time alike."""
     given = facts(3)
     found = weighed_lane(
-        given, timed_rows(given, 0), WeightRows(ns(7_000, 7_001, 7_002), ns(9, 8, 7), ns(-1, -1, -1))
+        given, timed_rows(given, 0), WeightRows(ns(7_000, 7_001, 7_002), ns(9, 8, 7), ns(0, 0, 0), ns(-1, -1, -1))
     )
 
     assert (found.samples.added_ns - found.net.added_ns).tolist() == [9, 8, 7]
@@ -62,17 +63,21 @@ def test_a_stream_is_weighed_to_its_first_content() -> None:
     assert found.total_ns.tolist() == [20 * MS + 130 * US] * 2
 
 
-def test_lanes_together_keep_every_sample() -> None:
-    """Both tares of a block are one."""
-    one = lane_samples(facts(2), np.array([True, True]))
+def test_the_tares_of_a_block_are_one() -> None:
+    """Every sample of both is kept, without its sleep, and beside it how late it was let go."""
+    given = facts(2)
+    one = weighed_lane(given, timed_rows(given, 0), WeightRows(ns(7_000, 7_001), ns(9, 8), ns(2, 1), ns(-1, -1)))
 
-    assert len(together([one, one]).added_ns) == 4
+    made = weight_block(3, one, [one, one])
+
+    assert (made.block, made.sleeps.ns.tolist(), made.tare_late_ns.tolist()) == (3, [9, 8], [2, 1, 2, 1])
+    assert made.tare.added_ns.tolist() == (2 * (one.samples.added_ns - one.sleeps.ns).tolist())
 
 
 def test_the_known_burn_is_that_of_the_window_alone() -> None:
     """Requests of a warm-up are in the gateway's record and not in the mean; no record of CPU is no burn."""
     given = facts(2)
-    rows = WeightRows(ns(7_000, 7_001, 5), ns(0, 0, 0), ns(2 * MS, 4 * MS, 90 * MS))
+    rows = WeightRows(ns(7_000, 7_001, 5), ns(0, 0, 0), ns(0, 0, 0), ns(2 * MS, 4 * MS, 90 * MS))
 
     assert burnt_ms(given, rows) == pytest.approx(3.0)
     assert burnt_ms(given, replace(rows, cpu_ns=ns(-1, -1, -1))) is None
@@ -85,6 +90,9 @@ def test_a_gateways_record_is_read_back() -> None:
     rows = read_weight_rows(text, origin="weights.csv")
 
     assert (rows.reference.tolist(), rows.slept_ns.tolist(), rows.cpu_ns.tolist()) == ([1, -1], [150, 7], [-1, -1])
+    assert rows.late_ns.tolist() == [0, 0]
+    asked = read_weight_rows(b"reference,start_ns,end_ns,asked_ns\naaaaaaaaaaaaaaab,100,250,120\n", origin="x")
+    assert (asked.slept_ns.tolist(), asked.late_ns.tolist()) == ([150], [30])
     burnt = read_weight_rows(b"reference,start_ns,end_ns,cpu_ns\naaaaaaaaaaaaaaab,1,2,33\n", origin="x")
     assert burnt.cpu_ns.tolist() == [33]
 
@@ -143,12 +151,18 @@ def test_other_faults_of_a_block_keep_their_reason() -> None:
 
 def test_few_samples_widen_a_limit_and_many_do_not() -> None:
     """What 40 samples cannot show is not held against a scale; a full block is judged by the plain limit."""
-    from tests.unit.calibration_examples import lane  # noqa: PLC0415 - one test's need
+    from tests.unit.calibration_examples import constant, lane  # noqa: PLC0415 - one test's need
     from weighbridge.judge.calibration import Weight, WeightBlock  # noqa: PLC0415
 
     def limit_of(count: int, blocks: int) -> float:
         made = tuple(
-            WeightBlock(n, lane(n, count, slept_ns=3 * MS), np.full(count, 3 * MS, dtype=np.int64), lane(n + 9, 1400))
+            WeightBlock(
+                n,
+                lane(n, count, slept_ns=3 * MS),
+                constant(count, 3 * MS),
+                lane(n + 9, 1400),
+                constant(1400, 0).late_ns,
+            )
             for n in range(blocks)
         )
         return weigh(Weight("weight-3ms", "plain", "mixed", "quiet", made))[2].limit_ms

@@ -21,7 +21,7 @@ def test_one_flush_serves_all_that_wait(tmp_path: Path) -> None:
 
     async def scene() -> DiskLedger:
         log = DiskLedger(tmp_path / "audit.log", lambda _: None)
-        await asyncio.gather(*(log.append(b"record %d" % number) for number in range(40)))
+        await asyncio.gather(*(log.append(lambda number=number: b"record %d" % number) for number in range(40)))
         log.close()
         return log
 
@@ -45,7 +45,7 @@ def test_append_returns_only_after_the_flush(tmp_path: Path, monkeypatch: pytest
     async def scene() -> None:
         log = DiskLedger(tmp_path / "audit.log", lambda _: order.append("handed on"))
         monkeypatch.setattr(ledger.os, "fsync", slow)
-        await log.append(b"one")
+        await log.append(lambda: b"one")
         order.append("returned")
         log.close()
 
@@ -58,14 +58,14 @@ def test_a_failed_flush_refuses_and_leaves_no_half_record(tmp_path: Path, monkey
 
     async def scene() -> None:
         log = DiskLedger(tmp_path / "audit.log", lambda _: None)
-        await log.append(b"before")
+        await log.append(lambda: b"before")
         with monkeypatch.context() as patch:
             patch.setattr(ledger.os, "fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left on device")))
             with pytest.raises(LedgerFailed, match="No space left"):
-                await log.append(b"lost")
+                await log.append(lambda: b"lost")
             assert log.trouble
         assert (tmp_path / "audit.log").read_bytes() == b"before\n"
-        await log.append(b"after")
+        await log.append(lambda: b"after")
         assert log.trouble is None
         log.close()
 

@@ -85,6 +85,7 @@ def test_recorded_sleeps_are_the_asked_ones_and_zero_has_the_timer_too(lane: Lan
         quartiles_ns[weight] = sorted(map(slept_ns, found))[2]
         asked_ns = {"weight-0": 1, "weight-10ms": 10 * MS_NS, "weight-30ms": 30 * MS_NS}[weight]
         assert min(map(slept_ns, found)) >= asked_ns
+        assert {row["asked_ns"] for row in found} == {asked_ns // MS_NS * MS_NS}
     assert 1 <= quartiles_ns["weight-10ms"] / (10 * MS_NS) < 1.4
     assert 1 <= quartiles_ns["weight-30ms"] / (30 * MS_NS) < 1.2
     assert quartiles_ns["weight-0"] < 0.5 * quartiles_ns["weight-10ms"]

@@ -19,7 +19,7 @@ from typing import Literal
 
 from weighbridge import quantiles
 from weighbridge.judge.intervals import t_quantile
-from weighbridge.judge.mixture import quantile_ns, sampling_error_ns, truth_quantile
+from weighbridge.judge.mixture import Timed, quantile_ns, sampling_error_ns, truth_quantile
 from weighbridge.judge.timing import SHARES
 from weighbridge.matrix.cells import Mode
 from weighbridge.record.certificate import (
@@ -60,12 +60,16 @@ class LaneSamples:
 
 @dataclass(frozen=True)
 class WeightBlock:
-    """One weight in one block: its samples, the sleeps that its gateway recorded, and the tare of the block."""
+    """One weight in one block: its samples, the sleeps that its gateway recorded, and the tare of the block.
+
+    `tare` is without what the weight of nothing was held; how late that was is in `tare_late_ns`.
+    """
 
     block: int
     lane: LaneSamples
-    sleeps_ns: Ints
+    sleeps: Timed
     tare: LaneSamples
+    tare_late_ns: Ints
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,7 @@ def block_error(block: WeightBlock, figure: Percentile) -> BlockError:
     """Errors of one block at one percentile: added − tare − known, and shift − known."""
     share = SHARES[figure]
     tare_ns = quantile_ns(block.tare.added_ns, share)
-    known_ns = truth_quantile(block.sleeps_ns, block.tare.added_ns, share) - tare_ns
+    known_ns = truth_quantile(block.sleeps, Timed(block.tare.added_ns, block.tare_late_ns), share) - tare_ns
     added_ns = quantile_ns(block.lane.added_ns, share)
     shift_ns = quantile_ns(block.lane.total_ns, share) - quantile_ns(block.tare.total_ns, share)
     return BlockError(
@@ -115,7 +119,9 @@ def aa_pair(
     """What pairs of lanes of one weight-0 gateway show, one pair a block; ValueError without a pair.
 
     The half width of one block's difference is t · root mean square over the blocks: under A/A its mean is known
-    to be zero, so that n blocks give n degrees of freedom.
+    to be zero, so that n blocks give n degrees of freedom. The pair passes when its median difference is within the
+    limit of an added time, or within the t interval of the blocks' mean, which then holds zero (METHOD 8: an A/A pair
+    must show no difference); here the mean is not known, and n blocks give n − 1 degrees of freedom.
     """
     if not pairs:
         raise ValueError("an A/A pair needs a block")
@@ -219,10 +225,7 @@ def _resolution(
     middle = statistics.median(differences)
     spread = math.sqrt(statistics.fmean(one**2 for one in differences))
     half_width = t_quantile(len(differences)) * spread
-    limit = ABSOLUTE_LIMIT_MS[figure]
-    if arrangement == "cell":
-        # Two cells of one lane differ by some 50 µs by nature: here "no difference" is an interval that holds zero.
-        limit = max(limit, half_width / math.sqrt(len(differences)))
+    limit = max(ABSOLUTE_LIMIT_MS[figure], _interval_ms(differences))
     smallest = min(len(lane.added_ns) for pair in pairs for lane in pair)
     if is_thin(len(pairs), smallest, TARE_NEEDED):
         limit = max(limit, *(_sampling_ms(one, other, figure) for one, other in pairs))
@@ -237,6 +240,12 @@ def _resolution(
         limit_ms=limit,
         passed=abs(middle) <= limit,
     )
+
+
+def _interval_ms(differences: Sequence[float]) -> float:
+    """Half width of the t interval of their mean; 0 of a single one."""
+    count = len(differences)
+    return t_quantile(count - 1) * statistics.stdev(differences) / math.sqrt(count) if count > 1 else 0.0
 
 
 def _jitter(weights: Sequence[Weight], mode: Mode, figure: Percentile) -> Iterator[JitterResult]:

@@ -13,9 +13,10 @@ import numpy as np
 
 from weighbridge.judge.added import added_to_end, added_to_first
 from weighbridge.judge.answers import Mask
-from weighbridge.judge.calibration import LaneSamples
+from weighbridge.judge.calibration import LaneSamples, WeightBlock
 from weighbridge.judge.inband import pick_rows
 from weighbridge.judge.inputs import InbandFacts
+from weighbridge.judge.mixture import Timed
 from weighbridge.record.inband import Ints, RequestTable
 from weighbridge.record.weight_rows import WeightRows
 
@@ -25,16 +26,16 @@ class WeighedLane:
     """One lane of one block: its samples and, row by row, how long its gateway held each request."""
 
     samples: LaneSamples
-    slept_ns: Ints
+    sleeps: Timed
 
     def __len__(self) -> int:
         """Number of requests."""
-        return len(self.slept_ns)
+        return len(self.sleeps)
 
     @property
     def net(self) -> LaneSamples:
         """The lane without what its gateway held: of the weight of nothing the tare."""
-        return LaneSamples(self.samples.added_ns - self.slept_ns, self.samples.total_ns - self.slept_ns)
+        return LaneSamples(self.samples.added_ns - self.sleeps.ns, self.samples.total_ns - self.sleeps.ns)
 
 
 def timed_rows(facts: InbandFacts, trim_count: int) -> Mask:
@@ -71,7 +72,8 @@ def weighed_lane(facts: InbandFacts, rows: Mask, recorded: WeightRows) -> Weighe
     has[inside] = known[found[inside]] == wanted[inside]
     kept = np.zeros(len(rows), dtype=bool)
     kept[places[has]] = True
-    return WeighedLane(lane_samples(facts, kept), recorded.slept_ns[order[found[has]]])
+    mine = order[found[has]]
+    return WeighedLane(lane_samples(facts, kept), Timed(recorded.slept_ns[mine], recorded.late_ns[mine]))
 
 
 def burnt_ms(facts: InbandFacts, recorded: WeightRows) -> float | None:
@@ -80,10 +82,17 @@ def burnt_ms(facts: InbandFacts, recorded: WeightRows) -> float | None:
     return float(recorded.cpu_ns[mine].mean()) / 1e6 if mine.any() else None
 
 
-def together(lanes: Sequence[LaneSamples]) -> LaneSamples:
-    """Several lanes as one."""
-    return LaneSamples(
-        np.concatenate([lane.added_ns for lane in lanes]), np.concatenate([lane.total_ns for lane in lanes])
+def weight_block(block: int, lane: WeighedLane, tare: Sequence[WeighedLane]) -> WeightBlock:
+    """A weight beside the tare of its block: all lanes of the weight of nothing, as one."""
+    nets = [one.net for one in tare]
+    return WeightBlock(
+        block=block,
+        lane=lane.samples,
+        sleeps=lane.sleeps,
+        tare=LaneSamples(
+            np.concatenate([net.added_ns for net in nets]), np.concatenate([net.total_ns for net in nets])
+        ),
+        tare_late_ns=np.concatenate([one.sleeps.late_ns for one in tare]),
     )
 
 

@@ -1,8 +1,9 @@
 """Known weights: so much time right before a request goes to the provider, or so much work before the proxy sees it.
 
 Built by the faulty wrapper from a weight's value; each sees chat requests only. Time is slept on absolute due times,
-never spun, and what was really slept or burned is in the rows: that, and not the asked one, is the known weight. The
-weight of nothing goes the same way with a sleep of zero, so that it has what the others have besides their weight.
+never spun, and what was really slept or burned is in the rows: that, and not the asked one, is the known weight.
+Every request naps before its weight begins, that of the weight of nothing too: all wake up, so that what waking on a
+core that has gone cold costs is in the tare, and no part of a weight.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from mocks import stamps
 from mocks.burn import burn as burn_cpu
 from mocks.gateway.answer import Answer
 from mocks.gateway.faults import values
-from mocks.gateway.faults.witness import CPU_COLUMNS, Rows, Witness, Wrap
+from mocks.gateway.faults.witness import ASKED_COLUMNS, CPU_COLUMNS, Rows, Witness, Wrap
 from mocks.gateway.proxy import Provider
 from mocks.gateway.refusal import Refused
 from mocks.gateway.upstream import Call
@@ -25,6 +26,7 @@ from mocks.gateway.visit import Handle, Visit
 from mocks.wire import DueTimes
 
 _MS_NS = 1_000_000
+NAP_NS = _MS_NS
 _DRAW_BYTES = 8
 BY_HEADER = "by-header"
 HEADER = "x-weighbridge-weight"
@@ -87,6 +89,7 @@ def weighed(value: str, witness: Witness) -> Callable[[Provider], Provider]:
     There the gateway's own work on the request lies behind it: were it to come after a sleep, on a core that has gone
     cold, the weight would be more than what was recorded.
     """
+    witness.columns = ASKED_COLUMNS
     return lambda provider: _Weighed(provider, value, witness)
 
 
@@ -116,13 +119,13 @@ class _Weighed:
         witness = self._witness
         witness.request_count += 1
         rows: Rows = witness.rows
+        start_ns = time.monotonic_ns() + NAP_NS  # so that the work of choosing a weight is done within the nap
         letters = stamps.find_reference(call.body)
         held_ns = self._draw(call)(letters or b"")
         due: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        start_ns = time.monotonic_ns()
         self._due_times.at(start_ns + held_ns, lambda: _let_go(due))
         await due
-        rows.add(letters.decode() if letters else None, start_ns, time.monotonic_ns())
+        rows.add(letters.decode() if letters else None, start_ns, time.monotonic_ns(), held_ns)
         return await self._provider.send(call, opened)
 
     def _draw(self, call: Call) -> DrawNs:

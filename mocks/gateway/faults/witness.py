@@ -12,6 +12,7 @@ from mocks.gateway.visit import Handle
 
 COLUMNS = ("reference", "start_ns", "end_ns")
 CPU_COLUMNS = (*COLUMNS, "cpu_ns")
+ASKED_COLUMNS = (*COLUMNS, "asked_ns")
 ROW_LIMIT_COUNT = 1_000_000
 
 

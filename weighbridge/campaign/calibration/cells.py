@@ -15,7 +15,7 @@ from weighbridge.campaign.calibration.lanes import weight_of
 from weighbridge.campaign.calibration.windows import folder_of
 from weighbridge.campaign.stage import Stage
 from weighbridge.judge.calibration import LaneSamples, Weight, WeightBlock
-from weighbridge.judge.weighed import WeighedLane, timed_rows, together, weighed_lane
+from weighbridge.judge.weighed import WeighedLane, timed_rows, weighed_lane, weight_block
 from weighbridge.matrix.calibration import TARE, Calibration
 from weighbridge.matrix.cells import Cell, Mode
 
@@ -87,8 +87,7 @@ def _weights(
         if run.weight not in spec.weights or not tare:
             continue
         modes[run.window] = run.cell.mode
-        net = together([one.weighed.net for one in tare])
-        block = WeightBlock(run.block, run.weighed.samples, run.weighed.slept_ns, net)
+        block = weight_block(run.block, run.weighed, [one.weighed for one in tare])
         blocks[run.weight, run.window].append(block)
     several = len(modes) > len(set(modes.values()))
     return tuple(

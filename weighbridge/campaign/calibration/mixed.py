@@ -23,9 +23,9 @@ from weighbridge.campaign.calibration.witness import WEIGHTS_FILE, forget, recor
 from weighbridge.campaign.stage import Stage
 from weighbridge.errors import LaneFailed
 from weighbridge.judge.blocks import judge_block, judge_busy_block
-from weighbridge.judge.calibration import Weight, WeightBlock
+from weighbridge.judge.calibration import Weight
 from weighbridge.judge.inputs import Judgement, RunInputs
-from weighbridge.judge.weighed import WeighedLane, timed_rows, together, weighed_lane
+from weighbridge.judge.weighed import WeighedLane, timed_rows, weighed_lane, weight_block
 from weighbridge.load.mixed_probe import MixedProbe
 from weighbridge.matrix.calibration import Calibration, MixedLoad, Neighbour, Surroundings
 from weighbridge.matrix.cells import FLOOR, LoadSpec, Mode
@@ -95,7 +95,11 @@ def weights_of_blocks(spec: Calibration, blocks: Sequence[MixedBlock]) -> tuple[
             mode=kind.mode,
             arrangement="mixed",
             surroundings=kind.surroundings,
-            blocks=tuple(_weight_block(block, name) for block in blocks if block.kind == kind),
+            blocks=tuple(
+                weight_block(block.number, block.lanes[name], [block.lanes[twin] for twin in TWINS])
+                for block in blocks
+                if block.kind == kind
+            ),
             two_valued=name in spec.two_valued,
         )
         for kind in dict.fromkeys(block.kind for block in blocks)
@@ -108,12 +112,6 @@ def _kinds(spec: Calibration) -> Iterator[tuple[Kind, MixedLoad]]:
         load = spec.mixed(mode)
         if load is not None:
             yield from ((Kind(mode, surroundings), load) for surroundings in load.surroundings)
-
-
-def _weight_block(block: MixedBlock, name: str) -> WeightBlock:
-    mine = block.lanes[name]
-    tare = together([block.lanes[twin].net for twin in TWINS])
-    return WeightBlock(block.number, mine.samples, mine.slept_ns, tare)
 
 
 @dataclass

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from itertools import accumulate
 
 _NS = 1e9
 
@@ -16,7 +15,8 @@ _NS = 1e9
 def offsets_ns(kind: str, rate_rps: float, count: int, seed: int) -> list[int]:
     """Intended starts in ns from the begin of the window, ascending; the same seed gives the same ones.
 
-    `even`: i ÷ rate. `dithered`: a uniform point in each of these slots. `poisson`: exponential gaps, mean 1 ÷ rate.
+    `even`: i ÷ rate. `dithered`: a uniform point in each of these slots. `poisson`: `count` uniform points of the
+    whole window, which is what a Poisson process is once its count is given; so the rate is exact here too.
     """
     chance = random.Random(f"{seed} arrivals {kind}")  # noqa: S311 - repeatable, not secret
     slot_ns = _NS / rate_rps
@@ -24,8 +24,7 @@ def offsets_ns(kind: str, rate_rps: float, count: int, seed: int) -> list[int]:
         return [round(slot * slot_ns) for slot in range(count)]
     if kind == "dithered":
         return [round((slot + chance.random()) * slot_ns) for slot in range(count)]
-    gaps = (chance.expovariate(1.0) * slot_ns for _ in range(count))
-    return [round(offset) for offset in accumulate(gaps)]
+    return sorted(round(chance.random() * count * slot_ns) for _ in range(count))
 
 
 def draw_lanes(weights: Sequence[float], count: int, seed: int) -> list[int]:
