@@ -20,7 +20,7 @@ from weighbridge.command import Command
 from weighbridge.load.bodies import BodyPlan, write_bodies
 from weighbridge.load.driver import LoadPlan, Reading
 from weighbridge.load.drivers import DRIVERS
-from weighbridge.load.oha_argv import parse_argv
+from weighbridge.load.oha.argv import parse_argv
 from weighbridge.matrix.cells import LoadSpec, PayloadSpec
 from weighbridge.record.load_report import Percentiles
 

@@ -12,7 +12,7 @@ import pytest
 from weighbridge.errors import InputError
 from weighbridge.load.driver import LoadOutputs, LoadPlan
 from weighbridge.load.drivers import DRIVERS
-from weighbridge.load.oha_argv import parse_argv
+from weighbridge.load.oha.argv import parse_argv
 from weighbridge.matrix.cells import LoadSpec
 
 OHA = Path(__file__).parent.parent / "data" / "oha" / "1.16.0"

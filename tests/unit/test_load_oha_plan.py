@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from weighbridge.errors import InputError
-from weighbridge.load.oha_argv import parse_argv
-from weighbridge.load.oha_correction import correction_of, parse_version
+from weighbridge.load.oha.argv import parse_argv
+from weighbridge.load.oha.correction import correction_of, parse_version
 from weighbridge.load.read import read_report
 
 OHA = Path(__file__).parent.parent / "data" / "oha"

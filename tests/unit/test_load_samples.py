@@ -12,7 +12,7 @@ import pytest
 
 from weighbridge.load.document import OHA_CSV_HEADER, WRK_CSV_HEADER
 from weighbridge.load.fields import number
-from weighbridge.load.oha_json import read_json
+from weighbridge.load.oha.output import read_json
 from weighbridge.load.read import read_report
 
 OHA = Path(__file__).parent.parent / "data" / "oha" / "1.16.0"

@@ -12,10 +12,10 @@ import pytest
 
 from weighbridge.command import Command
 from weighbridge.errors import InputError, ToolMissing
-from weighbridge.load import wrk
 from weighbridge.load.driver import LoadOutputs, LoadPlan, Reading
 from weighbridge.load.drivers import DRIVERS
 from weighbridge.load.read import read_report
+from weighbridge.load.wrk import driver as wrk
 from weighbridge.matrix.cells import LoadSpec
 from weighbridge.record.load_report import Percentiles
 

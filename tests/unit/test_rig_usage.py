@@ -161,13 +161,19 @@ def test_orphans_reaped_elsewhere_are_not_hidden() -> None:
 
 def test_zombie_is_still_counted(tmp_path: Path) -> None:
     """A child that ended and was not waited for yet is in the reading of its parent's tree."""
-    code = "import os,time\nif os.fork() == 0:\n while time.process_time() < 0.2: pass\n os._exit(0)\ntime.sleep(60)"
+    code = (
+        "import os,pathlib,time\n"
+        "if not (pid := os.fork()):\n while time.process_time() < 0.2: pass\n os._exit(0)\n"
+        "os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)\npathlib.Path('ended').touch()\ntime.sleep(60)"
+    )
     with Supervisor(tmp_path / "state") as supervisor:
         child = supervisor.start(Service("p", (sys.executable, "-c", code), tmp_path, tmp_path / "log"))
         deadline = time.monotonic() + 20
-        while len(reading := cputime.read(child.members()).of_process) != 2 or len(child.members()) != 1:
+        while not (tmp_path / "ended").exists():
             assert time.monotonic() < deadline
             time.sleep(0.01)
+        reading = cputime.read(child.members()).of_process
+        assert (len(child.members()), len(reading)) == (1, 2)
         assert max(reading.values()) >= 0.2
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from weighbridge.load.driver import Driver
-from weighbridge.load.oha import Oha
+from weighbridge.load.oha.driver import Oha
 from weighbridge.load.probe_driver import Probe
-from weighbridge.load.wrk import Wrk
+from weighbridge.load.wrk.driver import Wrk
 
 DRIVERS: Mapping[str, Driver] = MappingProxyType({"oha": Oha(), "wrk": Wrk(), "probe": Probe()})

@@ -14,13 +14,13 @@ from weighbridge.errors import InputError, Place
 from weighbridge.load.document import Found, open_report
 from weighbridge.load.driver import Reading
 from weighbridge.load.kept_tables import kept_tables
-from weighbridge.load.oha_argv import OhaArguments, parse_argv
-from weighbridge.load.oha_json import read_json
-from weighbridge.load.oha_report import Given, oha_reading
-from weighbridge.load.oha_rows import OhaRows, join, read_csv, read_sqlite, totals
+from weighbridge.load.oha.argv import OhaArguments, parse_argv
+from weighbridge.load.oha.output import read_json
+from weighbridge.load.oha.report import Given, oha_reading
+from weighbridge.load.oha.rows import OhaRows, join, read_csv, read_sqlite, totals
 from weighbridge.load.probe_report import GivenProbe, probe_reading
-from weighbridge.load.wrk_report import GivenWrk, wrk_reading
-from weighbridge.load.wrk_samples import WrkSamples, read_wrk_samples
+from weighbridge.load.wrk.report import GivenWrk, wrk_reading
+from weighbridge.load.wrk.samples import WrkSamples, read_wrk_samples
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,10 @@ Held by `drivers`. It starts nothing. oha ≥ 1.14 is meant: earlier ones invert
 
 from __future__ import annotations
 
-from dataclasses import replace
-from pathlib import Path
-
 from weighbridge.command import Command
-from weighbridge.errors import InputError
 from weighbridge.load.driver import Capabilities, LoadOutputs, LoadPlan, Reading
+from weighbridge.load.left import lines_said, outputs_of, read_left
 from weighbridge.load.patience import WRITING_S, cut_after_s
-from weighbridge.load.read import read_report
 
 MINIMUM_VERSION = (1, 14, 0)
 
@@ -54,29 +50,16 @@ class Oha:
     def outputs(self, plan: LoadPlan, exit_code: int, stderr: bytes) -> LoadOutputs:
         """Files of that window; an interrupt in a rate window leaves no samples file."""
         report, samples = plan.out_dir / _report_name(plan), plan.out_dir / "samples.db"
-        return LoadOutputs(
-            report=_present(report),
-            samples=_present(samples),
-            argv=self.command(plan).argv,
-            tool_version=None,
-            exit_code=exit_code,
-            stderr=stderr,
-        )
+        return outputs_of(self.command(plan).argv, report, samples, exit_code=exit_code, stderr=stderr)
 
     def read(self, outputs: LoadOutputs) -> Reading:
-        """Load report of those files; InputError with oha's own words when it left no report."""
-        if outputs.report is None:
-            raise InputError(f"oha left no report ({_said(outputs)})")
-        reading = read_report(
-            outputs.report, argv=outputs.argv, samples=outputs.samples, tool_version=outputs.tool_version
-        )
-        if reading.report.tool != self.name:
-            raise InputError(f"{outputs.report} is a report of {reading.report.tool}, not of oha")
-        if not outputs.exit_code:
-            return reading
-        # The document is judged, not the status: oha ends with 1 when only its samples file failed.
-        notes = (*reading.report.notes, f"oha said: {_said(outputs)}")
-        return replace(reading, report=reading.report.model_copy(update={"notes": notes}))
+        """Load report of those files; InputError with oha's own words when it left no report.
+
+        oha ends with 1 also when only its samples file failed.
+        """
+        lines = lines_said(outputs)
+        errors = [line for line in lines if line.lower().startswith("error")]
+        return read_left(self.name, outputs, next(iter(errors or lines), None), missing="oha left no report")
 
 
 def _outputs(plan: LoadPlan) -> tuple[str, ...]:
@@ -90,13 +73,3 @@ def _report_name(plan: LoadPlan) -> str:
 
 def _rate(plan: LoadPlan) -> tuple[str, ...]:
     return ("-q", f"{plan.load.rate_rps:.12g}", "--latency-correction") if plan.load.rate_rps is not None else ()
-
-
-def _present(file: Path) -> Path | None:
-    return file if file.is_file() else None
-
-
-def _said(outputs: LoadOutputs) -> str:
-    lines = [line.strip() for line in outputs.stderr.decode("utf-8", "replace").splitlines() if line.strip()]
-    errors = [line for line in lines if line.lower().startswith("error")]
-    return f"exit status {outputs.exit_code}" + (f", {(errors or lines)[0]}" if lines else "")

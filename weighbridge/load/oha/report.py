@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from weighbridge.load.driver import Reading
-from weighbridge.load.oha_argv import OhaArguments
-from weighbridge.load.oha_correction import correction_of, fits, parse_version
-from weighbridge.load.oha_remarks import Remarks
-from weighbridge.load.oha_rows import OhaRows, response_of
-from weighbridge.load.oha_samples import OhaSamples, samples_of
-from weighbridge.load.oha_totals import OhaTotals
-from weighbridge.load.oha_verdict import OhaCounts, Verdict, count, judge
+from weighbridge.load.oha.argv import OhaArguments
+from weighbridge.load.oha.correction import correction_of, fits, parse_version
+from weighbridge.load.oha.remarks import Remarks
+from weighbridge.load.oha.rows import OhaRows, response_of
+from weighbridge.load.oha.samples import OhaSamples, samples_of
+from weighbridge.load.oha.totals import OhaTotals
+from weighbridge.load.oha.verdict import OhaCounts, Verdict, count, judge
 from weighbridge.load.spreads import Lost, flags_of, reported
 from weighbridge.record.figures import Corrected
 from weighbridge.record.load_report import LoadReport

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from weighbridge.load.fields import count, counts, number, section, successes
-from weighbridge.load.oha_totals import Generation, OhaTotals
+from weighbridge.load.oha.totals import Generation, OhaTotals
 from weighbridge.load.spreads import Spread
 
 # oha's rank is floor(p × n): up to this many samples its p99.99 is the largest of them.

@@ -1,6 +1,6 @@
 """The sample table of an oha run: intended, released, sent, first byte and end of each request on the run's clock.
 
-Called by `oha_report`. Where the samples hold release instants the schedule is rebuilt from them and arrivals that
+Called by `oha.report`. Where the samples hold release instants the schedule is rebuilt from them and arrivals that
 failed are kept with their scheduled time. From CSV alone, all that an interrupt leaves, the i-th request by start
 belongs to slot i as long as nothing failed before it.
 """
@@ -13,8 +13,8 @@ from typing import Literal
 import numpy as np
 
 from weighbridge.load.grid import Grid, rebuild
-from weighbridge.load.oha_argv import OhaArguments
-from weighbridge.load.oha_rows import OhaRows
+from weighbridge.load.oha.argv import OhaArguments
+from weighbridge.load.oha.rows import OhaRows
 from weighbridge.load.spreads import Floats
 from weighbridge.record.samples import OUTCOMES, SampleTable, from_columns
 

@@ -1,6 +1,6 @@
 """The counts of a wrk run and what they are worth: `ok`, `partial` or `void`.
 
-Called by `wrk_report`. wrk repeats a request at once when its connection breaks, without asking the schedule; a
+Called by `wrk.report`. wrk repeats a request at once when its connection breaks, without asking the schedule; a
 script with a guard counts those repeats. Without that count a broken connection may have been a failed request.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from weighbridge.load.fields import count, counts, section, successes
-from weighbridge.load.wrk_samples import WrkSamples
+from weighbridge.load.wrk.samples import WrkSamples
 
 Worth = tuple[Literal["ok", "partial", "void"], str | None]
 

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from weighbridge.errors import InputError, Place
 from weighbridge.load.document import OHA_CSV_HEADER, TruncatedReport
 from weighbridge.load.fields import successes
-from weighbridge.load.oha_totals import Generation, OhaTotals
+from weighbridge.load.oha.totals import Generation, OhaTotals
 from weighbridge.load.spreads import Floats, Spread, spread_of
 
 _COLUMNS = "start", "start_latency_correction", "end", "duration", "status", "len_bytes"

@@ -1,6 +1,6 @@
 """Whether oha's durations count from the intended start: the one question its reports do not answer.
 
-Called by `oha_report`. From 1.6.0 to 1.13.0 `--latency-correction` works the other way round with a fixed number of
+Called by `oha.report`. From 1.6.0 to 1.13.0 `--latency-correction` works the other way round with a fixed number of
 requests (hatoo/oha#857). The samples prove what was done and overrule version and arguments.
 """
 
@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from weighbridge.load.oha_argv import OhaArguments
-from weighbridge.load.oha_totals import Generation
+from weighbridge.load.oha.argv import OhaArguments
+from weighbridge.load.oha.totals import Generation
 from weighbridge.record.figures import Corrected
 
 Version = tuple[int, int, int]

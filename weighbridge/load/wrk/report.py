@@ -13,8 +13,8 @@ from typing import Any
 from weighbridge.load.driver import Reading
 from weighbridge.load.fields import count, number, section
 from weighbridge.load.spreads import Lost, Spread, flags_of, reported
-from weighbridge.load.wrk_counts import WrkCounts, count_wrk, worth
-from weighbridge.load.wrk_samples import WrkSamples
+from weighbridge.load.wrk.counts import WrkCounts, count_wrk, worth
+from weighbridge.load.wrk.samples import WrkSamples
 from weighbridge.record.figures import Absent, Corrected
 from weighbridge.record.load_report import LoadReport
 

@@ -7,21 +7,20 @@ goes with every window, together with a plan that holds the keys and is never ke
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from weighbridge.command import Command
 from weighbridge.errors import InputError, ToolMissing
 from weighbridge.load.driver import Capabilities, LoadOutputs, LoadPlan, Reading
+from weighbridge.load.left import lines_said, outputs_of, read_left
 from weighbridge.load.patience import WRITING_S, cut_after_s
-from weighbridge.load.read import read_report
 
 MINIMUM_VERSION = (4, 1)
 # One connection a thread; so many threads of wrk were tried, each with some 150 KiB.
 MOST_CONNECTIONS = 1_000
 
-_SCRIPT = Path(__file__).parent / "lua" / "schedule.lua"
+_SCRIPT = Path(__file__).parent / "schedule.lua"
 _PLAN_VARIABLE = "WEIGHBRIDGE_WRK_PLAN"
 _CONTENT_LENGTH = "content-length"
 # Nobody listens on port 0. Where the lane is stands in the plan, which only the script reads: wrk goes on without
@@ -74,29 +73,13 @@ class Wrk:
 
     def outputs(self, plan: LoadPlan, exit_code: int, stderr: bytes) -> LoadOutputs:
         """Files of that window; a script that did not come to its end leaves none."""
-        report, samples = _report(plan), _samples(plan)
-        return LoadOutputs(
-            report=report if report.is_file() else None,
-            samples=samples if samples.is_file() else None,
-            argv=self.command(plan).argv,
-            tool_version=None,
-            exit_code=exit_code,
-            stderr=stderr,
-        )
+        argv = self.command(plan).argv
+        return outputs_of(argv, _report(plan), _samples(plan), exit_code=exit_code, stderr=stderr)
 
     def read(self, outputs: LoadOutputs) -> Reading:
         """Load report of those files; InputError with wrk's own words when the script left no report."""
-        if outputs.report is None:
-            raise InputError(f"wrk left no report of the script ({_said(outputs)})")
-        reading = read_report(
-            outputs.report, argv=outputs.argv, samples=outputs.samples, tool_version=outputs.tool_version
-        )
-        if reading.report.tool != self.name:
-            raise InputError(f"{outputs.report} is a report of {reading.report.tool}, not of wrk")
-        if not outputs.exit_code:
-            return reading
-        notes = (*reading.report.notes, f"wrk said: {_said(outputs)}")
-        return replace(reading, report=reading.report.model_copy(update={"notes": notes}))
+        line = next(iter(lines_said(outputs)), None)
+        return read_left(self.name, outputs, line, missing="wrk left no report of the script")
 
 
 def _script() -> bytes:
@@ -149,8 +132,3 @@ def _samples(plan: LoadPlan) -> Path:
 def _beside(plan: LoadPlan, name: str) -> Path:
     """A file beside the output folder, for all in that folder is kept."""
     return plan.out_dir.with_name(f"{plan.out_dir.name}-{name}")
-
-
-def _said(outputs: LoadOutputs) -> str:
-    lines = [line.strip() for line in outputs.stderr.decode("utf-8", "replace").splitlines() if line.strip()]
-    return f"exit status {outputs.exit_code}" + (f", {lines[0]}" if lines else "")

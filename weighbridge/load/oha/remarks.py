@@ -1,6 +1,6 @@
 """Flags and notes of an oha report: what a reader of its numbers must know beside them.
 
-Called by `oha_report`. A flag is a code, a note a phrase; neither changes a count.
+Called by `oha.report`. A flag is a code, a note a phrase; neither changes a count.
 """
 
 from __future__ import annotations
@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from weighbridge.load.failures import DEADLINE_ABORT
-from weighbridge.load.oha_argv import OhaArguments
-from weighbridge.load.oha_correction import Correction
-from weighbridge.load.oha_samples import OhaSamples
-from weighbridge.load.oha_totals import OhaTotals
-from weighbridge.load.oha_verdict import OhaCounts
+from weighbridge.load.oha.argv import OhaArguments
+from weighbridge.load.oha.correction import Correction
+from weighbridge.load.oha.samples import OhaSamples
+from weighbridge.load.oha.totals import OhaTotals
+from weighbridge.load.oha.verdict import OhaCounts
 
 # A send rate that falls short by more than this is not kept.
 _KEPT_SHARE = 0.99

@@ -1,6 +1,6 @@
 """The counts of an oha run against its plan, and how far its report can be used: `ok`, `partial` or `void`.
 
-Called by `oha_report`. It looks at counts, never at how good a time is.
+Called by `oha.report`. It looks at counts, never at how good a time is.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from typing import Literal
 
 from weighbridge.errors import InputError
 from weighbridge.load.failures import by_class
-from weighbridge.load.oha_argv import OhaArguments
-from weighbridge.load.oha_totals import OhaTotals
+from weighbridge.load.oha.argv import OhaArguments
+from weighbridge.load.oha.totals import OhaTotals
 from weighbridge.load.spreads import Spread
 
 # Under a time limit the arrival that falls on the limit itself is normally not sent.
