@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from weighbridge.publish import numbers
 from weighbridge.publish.cells_table import has_figures, message
+from weighbridge.publish.certificate import own_certificate
 from weighbridge.publish.clean import plain
 from weighbridge.publish.figures import firm
 from weighbridge.publish.headline import BY_MODE, has_firm_added
 from weighbridge.publish.held import held_text
 from weighbridge.publish.names import Names, answer_text, is_floor, load_text, settings_text, timed
+from weighbridge.publish.scale_answer import scale_answer
 from weighbridge.publish.words import grade_text
 from weighbridge.record.figures import Figure
 from weighbridge.record.summary import CellSummary, Summary
@@ -21,7 +23,10 @@ _MODE_WORDS = {"plain": "plain", "stream": "streamed"}
 
 
 def answer(summary: Summary, names: Names) -> tuple[str, str, str]:
-    """Three sentences that answer the reader's question."""
+    """Three sentences that answer the reader's question: what it costs, or of a calibration, whether it is right."""
+    own = own_certificate(summary)
+    if own is not None:
+        return scale_answer(own)
     return (_compared(summary, names), _costs(summary, names), _sure(summary))
 
 

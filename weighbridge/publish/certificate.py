@@ -17,7 +17,7 @@ from weighbridge.record.figures import Absent
 from weighbridge.record.summary import Summary
 
 FIGURES = ("p50", "p95", "p99")
-_AROUND = {
+AROUND = {
     "quiet": "on a quiet machine",
     "busy": "beside a planted busy neighbour",
     "jitter": "while the provider's own time jitters",
@@ -30,13 +30,20 @@ _CAPTION = (
 )
 
 
+def own_certificate(summary: Summary) -> Certificate | None:
+    """The certificate that this campaign made; None of one that relies on another's, or on none."""
+    found = summary.certificate
+    return None if isinstance(found, Absent) or found.campaign != summary.campaign else found
+
+
 def scale_of(summary: Summary, anchor: str) -> Scale:
     """The section of a page about its scale."""
     found = summary.certificate
     if isinstance(found, Absent):
         return Scale((verdict_text(summary),), (), ())
     lines = (verdict_text(summary), *(f"{plain(text)}." for text in found.problems))
-    return Scale(lines, tuple(facts(found)), (weights_table(found, anchor),))
+    leads = own_certificate(summary) is not None
+    return Scale(lines, tuple(facts(found)), (weights_table(found, anchor),), leads=leads)
 
 
 def verdict_text(summary: Summary) -> str:
@@ -107,7 +114,7 @@ def grouped(found: Certificate) -> Iterator[tuple[str, list[tuple[WeightResult, 
         section = sections.setdefault((row.mode, row.arrangement, row.surroundings), {})
         section.setdefault(row.weight, []).append(row)
     for (mode, arrangement, around), weights in sections.items():
-        yield f"{mode}, {_AROUND[around]}, {_HOW[arrangement]}", [tuple(rows) for rows in weights.values()]
+        yield f"{mode}, {AROUND[around]}, {_HOW[arrangement]}", [tuple(rows) for rows in weights.values()]
 
 
 def outcome(rows: Iterable[WeightResult]) -> str:

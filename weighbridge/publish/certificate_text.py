@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from tabulate import tabulate
 
 from weighbridge.publish import numbers
-from weighbridge.publish.certificate import FIGURES, facts, grouped, outcome, verdict_text
+from weighbridge.publish.certificate import FIGURES, facts, grouped, outcome, own_certificate, verdict_text
 from weighbridge.publish.clean import plain
 from weighbridge.record.certificate import Certificate, WeightResult
-from weighbridge.record.figures import Absent
 from weighbridge.record.summary import Summary
 
 _GREY = "?"
@@ -21,8 +20,8 @@ _GREY = "?"
 
 def certificate_text(summary: Summary) -> str:
     """Paragraphs about the scale: all of them of a calibration, one sentence of any other campaign."""
-    found = summary.certificate
-    if isinstance(found, Absent) or found.campaign != summary.campaign:
+    found = own_certificate(summary)
+    if found is None:
         return verdict_text(summary)
     told = tabulate([[fact.name, fact.text] for fact in facts(found)], tablefmt="plain", disable_numparse=True)
     problems = [f"- {plain(text)}" for text in found.problems]

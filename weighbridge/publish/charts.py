@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from markupsafe import Markup
@@ -85,9 +85,9 @@ def charts(summary: Summary, names: Names, anchor: str) -> tuple[Chart, ...]:
             Picture(f"Shift with clients{where}", _SHIFT_AXIS, _shift(names, by_kind["clients"])),
         ]
         found += _first_byte(names, by_kind["clients"], where)
-    drawn = [picture for picture in found if any(p.is_seen and not is_floor(p.cell) for p in picture.points)]
+    seen = [picture for picture in found if any(p.is_seen and not is_floor(p.cell) for p in picture.points)]
     return tuple(
-        _chart(summary, names, f"{anchor}-chart-{number}", picture) for number, picture in enumerate(drawn, start=1)
+        _chart(summary, names, f"{anchor}-chart-{number}", picture) for number, picture in enumerate(seen, start=1)
     )
 
 
@@ -152,9 +152,13 @@ def _chart(summary: Summary, names: Names, name: str, picture: Picture) -> Chart
     )
     floor = names.full(FLOOR) if any(is_floor(cell) for cell in cells) else ""
     spec = specification(picture.axis, [_datum(names, point) for point in picture.points], Looks(tuple(who), floor))
-    drawn = svg.render(spec, name=name, title=picture.title, description=description)
-    # The text was checked by `svg`: no element or address that a picture does not need.
-    return Chart(name, picture.title, description, code(f"charts/{name}.svg"), Markup(drawn), warning)  # noqa: S704
+    return drawn(spec, Chart(name, picture.title, description, code(f"charts/{name}.svg"), Markup(), warning))
+
+
+def drawn(spec: dict[str, Any], chart: Chart) -> Chart:
+    """The chart with its picture, which `svg` has checked: no element or address that a picture does not need."""
+    text = svg.render(spec, name=chart.id, title=chart.title, description=chart.description)
+    return replace(chart, svg=Markup(text))  # noqa: S704
 
 
 @dataclass(frozen=True)

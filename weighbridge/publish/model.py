@@ -192,11 +192,15 @@ class FactList:
 
 @dataclass(frozen=True)
 class Scale:
-    """What is known of the scale: sentences, facts and tables of its certificate."""
+    """What is known of the scale: sentences, facts and tables of its certificate.
+
+    It `leads` on the page of the calibration that made it.
+    """
 
     lines: tuple[str, ...]
     facts: tuple[Fact, ...]
     tables: tuple[Table, ...]
+    leads: bool = False
 
     @property
     def has_facts(self) -> bool:

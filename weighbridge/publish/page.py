@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from weighbridge.publish import numbers
 from weighbridge.publish.answer import answer
 from weighbridge.publish.cells_table import load_tables, loaded_detail
-from weighbridge.publish.certificate import scale_of
+from weighbridge.publish.certificate import own_certificate, scale_of
 from weighbridge.publish.charts import charts
 from weighbridge.publish.clean import code, plain
 from weighbridge.publish.cost import cost_table
@@ -15,9 +15,10 @@ from weighbridge.publish.facts import provenance
 from weighbridge.publish.headline import measures_added
 from weighbridge.publish.legs import legs_tables
 from weighbridge.publish.method import limits, meanings, method
-from weighbridge.publish.model import Campaign, Page
+from weighbridge.publish.model import Campaign, Chart, Page
 from weighbridge.publish.names import names_of, timed
 from weighbridge.publish.runs import outcome_text, run_tables
+from weighbridge.publish.scale_chart import scale_chart
 from weighbridge.publish.side_tables import driver_table, ttfb_table
 from weighbridge.publish.streams import stream_tables
 from weighbridge.publish.words import ADDED_TEXT, SHIFT_ALONE_TEXT, SHIFT_TEXT, STATUSES, fallbacks, grade_text
@@ -61,7 +62,7 @@ def campaign_of(summary: Summary, anchor: str) -> Campaign:
         if measures_added(summary.cells)
         else SHIFT_ALONE_TEXT,
         shift_text=SHIFT_TEXT,
-        charts=charts(told, names, anchor),
+        charts=(*_scale_charts(summary, anchor), *charts(told, names, anchor)),
         tables=(
             *load_tables(told, names, anchor),
             cost_table(summary, names, anchor),
@@ -81,6 +82,11 @@ def campaign_of(summary: Summary, anchor: str) -> Campaign:
         repeat_text=f"With the matrix of SHA-256 {plain(record.matrix_sha256, limit=80)} and seed {record.seed}. The "
         f"campaign folder keeps the matrix, the recipes, every run and these figures as JSON.",
     )
+
+
+def _scale_charts(summary: Summary, anchor: str) -> tuple[Chart, ...]:
+    own = own_certificate(summary)
+    return scale_chart(own, anchor) if own is not None else ()
 
 
 def _warnings(summary: Summary) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from weighbridge.matrix.cells import Cell
 from weighbridge.publish import numbers
 from weighbridge.publish.answer import answer
 from weighbridge.publish.cells_table import loaded_detail
+from weighbridge.publish.certificate import own_certificate
 from weighbridge.publish.certificate_text import certificate_text
 from weighbridge.publish.clean import plain
 from weighbridge.publish.headline import added_of, measures_added
@@ -59,7 +60,8 @@ def campaign_text(summary: Summary) -> str:
         chosen = [cell for cell in cells if cell.load.kind == kind]
         if chosen:
             parts.append(cells_text(summary, names, chosen))
-    costs, held = answer(summary, names)[1], held_text(summary, names)
+    said, held = answer(summary, names), held_text(summary, names)
+    costs = " ".join(said) if own_certificate(summary) is not None else said[1]
     parts += [
         costs,
         *([held] if held and held != costs else []),
