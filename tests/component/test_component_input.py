@@ -80,3 +80,14 @@ def test_a_port_that_is_taken(project: Project) -> None:
     assert f"(pid {os.getpid()})" in ran.sentences[-1]
     assert "--port-base" in ran.sentences[-1]
     assert not project.campaigns()
+
+
+@pytest.mark.parametrize("task", ["bench", "plan", "read", "show", "pages"])
+def test_help_is_had_behind_the_task_as_well(project: Project, task: str) -> None:
+    """`--help` is no campaign and no file, although Invoke hands it to the argument of a task that has one."""
+    ran = project.invoke(task, "--help")
+
+    ran.ends_with(0)
+    assert "Docstring:" in ran.out
+    assert "Options:" in ran.out
+    _assert_untouched(project)

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+from invoke.main import program
+
 from weighbridge import resources
 from weighbridge.errors import InputError, Interrupted, WeighbridgeError
 from weighbridge.matrix.catalogue import Catalogue, read_catalogue
@@ -115,12 +117,23 @@ def leave(code: int) -> NoReturn:
     raise SystemExit(code)
 
 
+def _help(name: str) -> None:
+    """Print a task's help: Invoke hands a `--help` behind the task to its positional argument."""
+    try:
+        program.print_task_help(name)
+    except (AttributeError, KeyError):  # another program runs us, or under another name
+        tell(f"invoke --help {name} prints the help of this task")
+        leave(2)
+
+
 def guarded(task: Callable[..., Any]) -> Callable[..., Any]:
     """The task with its errors told in one sentence and turned into exit codes; a bug keeps its traceback."""
 
     @functools.wraps(task)
     def run(*args: Any, **kwargs: Any) -> Any:
         try:
+            if "--help" in args or "--help" in kwargs.values():
+                return _help(task.__name__)
             return task(*args, **kwargs)
         except Interrupted as error:
             tell(f"Stopped by signal {error.signal_number}. What was committed is whole: invoke show latest")
