@@ -246,3 +246,18 @@ def test_hostile_text_cannot_come_in_by_a_new_figure() -> None:
     text = " ".join(table(campaign_of(summary([cell("direct", load), made]), "c1"), "cost").caption)
     assert "\x1b" not in text
     assert "Counted x." in text
+
+
+@pytest.mark.parametrize("driver", ["oha", "probe"])
+def test_a_table_says_whose_added_times_they_are(driver: str) -> None:
+    """Beside oha the probe rides along and the table says so; where it drives there is nothing to tell apart."""
+    cells = [seen(cell(gateway, rate(50))).model_copy(update={"driver": driver}) for gateway in ("direct", "litellm")]
+    made = summary(cells)
+
+    said = {
+        "oha": "Driven by oha; added time is that of the probe, which rides along",
+        "probe": "Driven by the built-",
+    }
+    for text in (" ".join(table(campaign_of(made, "c1"), "rate-plain").caption), campaign_text(made)):
+        assert said[driver] in text
+        assert ("rides along" in text) == (driver == "oha")

@@ -1,4 +1,4 @@
-"""What figures depend on, in the words of a table's heading: provider, connections, logical CPUs, runs.
+"""What figures depend on, in the words of a table's heading: driver, provider, connections, logical CPUs, runs.
 
 Called by every table over cells. The CPU plan of a campaign is told the same way above each of them.
 """
@@ -9,13 +9,17 @@ from collections.abc import Sequence
 
 from weighbridge.publish import numbers
 from weighbridge.publish.clean import plain
+from weighbridge.publish.headline import added_of
 from weighbridge.publish.names import Names, answer_text, load_text
 from weighbridge.record.campaign import CpuPlanFacts
+from weighbridge.record.figures import Timing
 from weighbridge.record.summary import CellSummary, Summary
+
+_DRIVERS = {"oha": "oha", "wrk": "wrk", "probe": "the built-in probe"}
 
 
 def setting_text(summary: Summary, names: Names, cells: Sequence[CellSummary]) -> str:
-    """Provider delay, connections, CPUs and runs behind a table, for its heading."""
+    """Provider delay, drivers, connections, CPUs and runs behind a table, for its heading."""
     used = dict.fromkeys((cell.answer, cell.mode) for cell in sorted(cells, key=names.order))
     provider = []
     for answer, mode in used:
@@ -24,8 +28,16 @@ def setting_text(summary: Summary, names: Names, cells: Sequence[CellSummary]) -
             provider.append(f"{answer_text(names.answers[answer], mode)} ({mode}{name})")
     return (
         f"The mock provider {' and '.join(provider) or 'answers by its own schedule'}. "
-        f"{_connections_text(cells)}. {heading(summary)}"
+        f"{drivers_text(cells)}. {_connections_text(cells)}. {heading(summary)}"
     )
+
+
+def drivers_text(cells: Sequence[CellSummary]) -> str:
+    """Who drove, and whose the added times are where it was another."""
+    drivers = dict.fromkeys(cell.driver for cell in cells)
+    told = f"Driven by {numbers.listed([_DRIVERS[driver] for driver in drivers])}"
+    rides = any(cell.driver != "probe" and isinstance(added_of(cell), Timing) for cell in cells)
+    return f"{told}; added time is that of the probe, which rides along as a part of the rate" if rides else told
 
 
 def heading(summary: Summary) -> str:

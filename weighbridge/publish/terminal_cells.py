@@ -15,7 +15,7 @@ from weighbridge.publish.figures import percentile
 from weighbridge.publish.headline import RESPONSE, SHIFT, measures_added
 from weighbridge.publish.layout import grouped, ordered, title
 from weighbridge.publish.names import Names, settings_text
-from weighbridge.publish.setting import cores_text
+from weighbridge.publish.setting import cores_text, drivers_text
 from weighbridge.publish.words import PERCENTILE_WORDS
 from weighbridge.record.figures import Absent, Figure, Timing, TimingOrAbsent
 from weighbridge.record.summary import CellSummary, Summary
@@ -42,7 +42,7 @@ def cells_text(summary: Summary, names: Names, cells: Sequence[CellSummary]) -> 
     for group in grouped(names, cells):
         columns = _columns(names, group, rate=rate)
         rows = ordered(names, group)
-        heading = f"{title(names, group[-1])}, {how}, ms\n{cores_text(summary)}{warning}"
+        heading = f"{title(names, group[-1])}, {how}, ms\n{drivers_text(group)}\n{cores_text(summary)}{warning}"
         parts.append(f"{heading}\n\n{_set(columns, rows)}")
     return "\n\n".join(parts)
 
