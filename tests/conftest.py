@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,6 +37,12 @@ def tool(request: pytest.FixtureRequest):
         return Path(found)
 
     return find
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _hang_up_is_heard() -> None:
+    """Under nohup HUP is ignored and every child inherits that; in tests it is a signal like the others."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture(autouse=True)
