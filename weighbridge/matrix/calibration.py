@@ -40,6 +40,11 @@ class MixedLoad(Strict):
     block_count: Annotated[int, whole(1, 100)] = Field(
         default=3, alias="blocks", description="Blocks in each of the surroundings."
     )
+    more_count: Annotated[int, whole(0, 100)] = Field(
+        default=0,
+        alias="more_if_off",
+        description="Further blocks in surroundings where some percentile is off after these; all are judged then.",
+    )
     surroundings: Annotated[tuple[Surroundings, ...], Field(min_length=1)] = Field(
         default=("quiet", "jitter", "busy"), description="What the blocks are measured in."
     )

@@ -10,7 +10,7 @@ import hashlib
 import math
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -23,7 +23,7 @@ from weighbridge.campaign.calibration.witness import WEIGHTS_FILE, forget, recor
 from weighbridge.campaign.stage import Stage
 from weighbridge.errors import LaneFailed
 from weighbridge.judge.blocks import judge_block, judge_busy_block
-from weighbridge.judge.calibration import Weight
+from weighbridge.judge.calibration import Weight, weigh
 from weighbridge.judge.inputs import Judgement, RunInputs
 from weighbridge.judge.weighed import WeighedLane, timed_rows, weighed_lane, weight_block
 from weighbridge.load.mixed_probe import MixedProbe
@@ -74,17 +74,29 @@ NO_BLOCKS = MixedBlocks()
 
 
 def run_blocks(stage: Stage, steps: Steps, spec: Calibration, lanes: Sequence[WeightLane]) -> MixedBlocks:
-    """Every block that the matrix asks for."""
-    runner = _Runner(stage, steps, spec, lanes, spec.repeat_count)
-    found, gaps = [], []
-    for kind, load in _kinds(spec):
-        for number in range(1, load.block_count + 1):
-            record = runner.block(kind, load, number)
-            if record.accepted:
-                found.append(_read(stage, record, kind, lanes))
-            else:
-                gaps.append(f"block {number} of {kind.id} was not accepted: {record.reason_text}")
-    return MixedBlocks(tuple(found), tuple(gaps))
+    """Every block that the matrix asks for, and more of them where it asks for that."""
+    runner = Runner(stage, steps, spec, lanes, spec.repeat_count)
+    parts = [blocks_of(runner, kind, load) for kind, load in _kinds(spec)]
+    return MixedBlocks(
+        tuple(block for part in parts for block in part.blocks), tuple(gap for part in parts for gap in part.gaps)
+    )
+
+
+def blocks_of(runner: Runner, kind: Kind, load: MixedLoad) -> MixedBlocks:
+    """Blocks of one kind. Of a hundred percentiles some are off by chance; in more blocks a true error stays."""
+    made = runner.blocks(kind, load, range(1, load.block_count + 1))
+    if not load.more_count or made.gaps or not is_off(runner.spec, made.blocks):
+        return made
+    runner.announce(kind, load)
+    last = load.block_count + load.more_count
+    more = runner.blocks(kind, load, range(load.block_count + 1, last + 1))
+    return MixedBlocks(made.blocks + more.blocks, more.gaps)
+
+
+def is_off(spec: Calibration, blocks: Sequence[MixedBlock]) -> bool:
+    """Whether some percentile of these blocks would fail a certificate."""
+    rows = (row for weight in weights_of_blocks(spec, blocks) for row in weigh(weight))
+    return any(row.judged and not row.passed for row in rows)
 
 
 def weights_of_blocks(spec: Calibration, blocks: Sequence[MixedBlock]) -> tuple[Weight, ...]:
@@ -115,7 +127,7 @@ def _kinds(spec: Calibration) -> Iterator[tuple[Kind, MixedLoad]]:
 
 
 @dataclass
-class _Runner:
+class Runner:
     """Runs blocks; repeats those that the machine spoiled while the matrix allows it."""
 
     stage: Stage
@@ -123,6 +135,22 @@ class _Runner:
     spec: Calibration
     lanes: Sequence[WeightLane]
     repeats_left: int
+
+    def blocks(self, kind: Kind, load: MixedLoad, numbers: Iterable[int]) -> MixedBlocks:
+        """The blocks with these numbers."""
+        found, gaps = [], []
+        for number in numbers:
+            record = self.block(kind, load, number)
+            if record.accepted:
+                found.append(_read(self.stage, record, kind, self.lanes))
+            else:
+                gaps.append(f"block {number} of {kind.id} was not accepted: {record.reason_text}")
+        return MixedBlocks(tuple(found), tuple(gaps))
+
+    def announce(self, kind: Kind, load: MixedLoad) -> None:
+        """Tell that more blocks of a kind are to come."""
+        self.stage.listener.phase(f"{kind.id}: some percentile is off; measuring {load.more_count} blocks more")
+        self.steps.add(load.more_count, _load(load, self.lanes).duration_s or 0.0)
 
     def block(self, kind: Kind, load: MixedLoad, number: int) -> RunRecord:
         """The accepted attempt at a block, else the last one."""

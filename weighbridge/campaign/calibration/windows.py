@@ -58,6 +58,11 @@ class Steps:
     done_s: float = 0.0
     begun_s: float = field(default_factory=time.monotonic)
 
+    def add(self, count: int, expected_s: float) -> None:
+        """Nothing; so many windows more than were planned are to come."""
+        self.total_count += count
+        self.planned_s += count * (expected_s + _AROUND_S)
+
     def progress(self) -> Progress:
         """How far the calibration is; what takes more than was planned makes it longer."""
         left_s = max(0.0, self.planned_s - self.done_s)
@@ -89,8 +94,7 @@ def run_cell(stage: Stage, steps: Steps, lane: Lane, spec: CellSpec, manner: Man
     )
     expected_s = cell.load.expected_s(cell.answer, cell.mode)
     if manner.number > 1:
-        steps.total_count += 1
-        steps.planned_s += expected_s + _AROUND_S
+        steps.add(1, expected_s)
     stage.listener.window_opened(cell.id, manner.block, expected_s, steps.progress())
     record = make_attempt(stage, lane, Attempt(cell, manner.block, manner.number, judge=manner.judge), ())
     steps.done_count += 1
