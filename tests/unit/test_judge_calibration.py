@@ -214,6 +214,15 @@ def test_a_pair_that_differs_now_this_way_now_that_has_no_difference() -> None:
     assert (row.passed, row.median_difference_ms > 0.3, row.half_width_ms > 0.9) == (True, True, True)
 
 
+def test_one_pair_alone_is_shown_and_not_judged() -> None:
+    """A single block has no interval; from two on a difference that stays fails."""
+    apart = [(lane(one, 600), lane(one + 90, 600, error_ns=900 * US)) for one in range(2)]
+    alone, both = (aa_pair(apart[:count], "plain", "cell")[0] for count in (1, 2))
+
+    assert (alone.passed, both.passed) == (True, False)
+    assert alone.median_difference_ms < -0.8
+
+
 def test_the_half_width_widens_the_limit_of_cells_alone() -> None:
     """A cell of its own is judged against what an A/A pair of cells shows; a mixed lane is not."""
     wide = aa_pair([(lane(1, 600), lane(2, 600, error_ns=400 * US))] * 3, "plain", "cell")

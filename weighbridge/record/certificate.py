@@ -74,7 +74,9 @@ class Resolution(Document):
     worst_difference_ms: Milliseconds = Field(description="Difference of the worst block, with its sign.")
     block_count: Count = Field(description="Blocks.")
     limit_ms: Milliseconds = Field(description="Largest |median difference| that passes.")
-    passed: bool = Field(description="Whether the pair shows no difference beyond the limit.")
+    passed: bool = Field(
+        description="Whether the pair shows no difference beyond the limit; one block is not judged."
+    )
 
 
 class FaultResult(Document):
