@@ -18,14 +18,13 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from weighbridge.judge.flags import FLAGS
 from weighbridge.matrix.model import Matrix
 from weighbridge.matrix.recipe import Recipe
-from weighbridge.publish import words
 from weighbridge.record.campaign import CampaignRecord, Finished
 from weighbridge.record.certificate import Certificate
+from weighbridge.record.codes import FLAGS, REASONS
 from weighbridge.record.load_report import LoadReport
-from weighbridge.record.run import REASONS, RunRecord
+from weighbridge.record.run import RunRecord
 from weighbridge.record.summary import Summary
 
 ROOTS: Mapping[str, type[BaseModel]] = {
@@ -119,9 +118,11 @@ def flags() -> str:
 
 
 def reasons() -> str:
-    """Every reason for which an attempt is rejected."""
-    rows = [(f"`{code}`", whose, _cell(words.spoken(code, words.REASONS))) for code, whose in REASONS.items()]
-    return _table(("reason", "whose doing", "meaning"), rows)
+    """Every reason for which an attempt is rejected or a cell has no run."""
+    rows = [
+        (f"`{code}`", entry.class_, f"`{entry.verdict}`", _cell(entry.meaning)) for code, entry in REASONS.items()
+    ]
+    return _table(("reason", "whose doing", "verdict", "meaning"), rows)
 
 
 PARTS: Mapping[tuple[str, str], Callable[[], str]] = {
@@ -152,7 +153,7 @@ def with_part(text: str, part: str, made: str) -> str:
 def _section(model: type[BaseModel], known: Titles, *, is_input: bool = False) -> str:
     rows = []
     for name, field in model.model_fields.items():
-        key = field.alias or name
+        key = field.serialization_alias or field.alias or name
         form = _input_form(name, field, known) if is_input else _type_text(field.annotation, known)
         form += "" if field.is_required() or not is_input else _default_text(name, field)
         rows.append((f"`{key}`", _cell(form), _cell(field.description or "")))

@@ -78,7 +78,7 @@ def report(**over) -> LoadReport:
         "answered_by_status": {"200": 98, "500": 1}, "failed_count": 1, "failed_by_class": {"timeout": 1, "reset": 0},
         "censored_count": 0, "completed_rps": 3.29, "success_ratio": 0.98, "received_bytes": 2048,
         "response_ms": Percentiles(p50=1.0, p95=2.0, p99=None, max=9.0, n=99),
-        "first_byte_ms": Absent(absent="not_given"),
+        "first_byte_ms": Absent(absent="not_reported"),
     } | over  # fmt: skip
     return LoadReport(**given)
 
@@ -92,7 +92,7 @@ def test_a_load_report_tells_unknown_from_nothing() -> None:
     assert lines["answered"] == "99 (200: 98, 500: 1)"
     assert lines["failed"] == "1 (timeout: 1)"
     assert lines["response time, ms"] == "p50 1.00, p95 2.00, p99 –, max 9.00, n 99"
-    assert lines["first byte, ms"] == "– (not given)"
+    assert lines["first byte, ms"] == "– (not reported)"
     assert lines["error"] == "reset x (2)"
     assert lines["note"] == "3 aborted at the deadline"
 

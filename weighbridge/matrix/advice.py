@@ -1,4 +1,4 @@
-"""What weakens the figures of a matrix without making it wrong: sentences, never errors.
+"""What weakens the figures of a matrix without making it wrong: coded sentences, never errors.
 
 Called by `check`, `plan` and `bench`. Pure; the same thing is said once, not for each cell.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from weighbridge import quantiles
 from weighbridge.matrix.cells import Cell
@@ -21,13 +22,26 @@ SHARES = {"p95": 0.95, "p99": 0.99}
 ROOM = 1.5
 
 
-def advise(loaded: LoadedMatrix, cells: Sequence[Cell]) -> tuple[str, ...]:
-    """Sentences `FILE:LINE:COLUMN: key: remark`, in the order of the file, each once."""
+@dataclass(frozen=True)
+class Advice:
+    """A code of `record.codes.WARNINGS` and its sentence `FILE:LINE:COLUMN: key: remark`."""
+
+    code: str
+    text: str
+
+
+def advise(loaded: LoadedMatrix, cells: Sequence[Cell]) -> tuple[Advice, ...]:
+    """Return every advice in the order of the file, each once."""
     supported = [cell for cell in cells if cell.not_supported is None]
-    found = [*_few_runs(loaded), *_few_samples(supported), *_low_caps(supported), *_unused_chains(loaded, cells)]
-    places = {(path, remark): loaded.place(path) for path, remark in found}
+    found = {
+        "runs_below_grade": _few_runs(loaded),
+        "requests_below_percentile": _few_samples(supported),
+        "connections_few": _low_caps(supported),
+        "chain_not_claimed": _unused_chains(loaded, cells),
+    }
+    places = {(code, path, remark): loaded.place(path) for code, each in found.items() for path, remark in each}
     ordered = sorted(places.items(), key=lambda item: (item[1].line or 0, item[1].column or 0))
-    return tuple(f"{place}: {remark}" for (_, remark), place in ordered)
+    return tuple(Advice(code, f"{place}: {remark}") for (code, _, remark), place in ordered)
 
 
 def _few_runs(loaded: LoadedMatrix) -> Iterator[tuple[KeyPath, str]]:

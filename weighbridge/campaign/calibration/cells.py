@@ -92,7 +92,8 @@ def _weights(
     several = len(modes) > len(set(modes.values()))
     return tuple(
         Weight(
-            name=f"{weight} {window.lstrip('.')}" if several else weight,
+            name=weight,
+            window=window.lstrip(".") if several else "",
             mode=modes[window],
             arrangement="cell",
             surroundings="quiet",
