@@ -67,7 +67,7 @@ def make_attempt(stage: Stage, lane: Lane, attempt: Attempt, evidence: tuple[Evi
     if judgement.needs_more_connections:
         inputs = replace(inputs, doubled_achieved_rps=_with_more_connections(stage, lane, attempt))
         judgement = attempt.judge(inputs)
-    record = _record(stage, attempt, judgement, evidence).model_copy(update=_measured(window, inputs))
+    record = _record(stage, attempt, judgement, evidence).changed(**_measured(window, inputs))
     _commit(stage, record, window, inputs.window)
     return record
 
@@ -145,7 +145,7 @@ def _with_more_connections(stage: Stage, lane: Lane, attempt: Attempt) -> float 
     except (LaneFailed, InputError):  # a driver may not go so high
         return None
     facts = window_facts(window, cell)
-    return None if facts is None else run_figures(facts).achieved_rps
+    return None if facts is None else run_figures(facts).known("achieved_rps")
 
 
 def _record(stage: Stage, attempt: Attempt, judgement: Judgement, evidence: tuple[Evidence, ...]) -> RunRecord:

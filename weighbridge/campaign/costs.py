@@ -28,13 +28,11 @@ class Costs:
     def end(self, ended: Ended, window_s: float) -> Resources:
         """What was used since; `ended` is the load generator's end, `window_s` the time under load."""
         used = self.lane.usage.end() if self.lane.usage else no_gateway()
-        return used.model_copy(
-            update={
-                "driver_cpu_s": ended.cpu_s,
-                "driver_cpu_cores": _cores(ended.cpu_s, ended.wall_s),
-                "mock_cpu_cores": _cores(_used_s(self.provider, self.provider_cpu), window_s),
-                "control_plane_cpu_cores": _cores(_used_s(self.control_plane, self.control_plane_cpu), window_s),
-            }
+        return used.changed(
+            driver_cpu_s=ended.cpu_s,
+            driver_cpu_cores=_cores(ended.cpu_s, ended.wall_s),
+            mock_cpu_cores=_cores(_used_s(self.provider, self.provider_cpu), window_s),
+            control_plane_cpu_cores=_cores(_used_s(self.control_plane, self.control_plane_cpu), window_s),
         )
 
 

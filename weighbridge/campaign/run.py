@@ -161,7 +161,7 @@ class _Campaign:
         record = self._store.record()
         accepted = sum(run.accepted for run in runs)
         scale = certificate_for(self._request.results, self._store)
-        summary = summarise(record, runs, None).model_copy(update={"certificate": scale})
+        summary = summarise(record, runs, None).changed(certificate=scale)
         code = exit_code(summary) if code is None else code
         finished = Finished.model_validate(
             {

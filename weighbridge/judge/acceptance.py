@@ -50,7 +50,7 @@ def judge_run(inputs: RunInputs) -> Judgement:
 def _rate_check(inputs: RunInputs) -> RateCheck | None:
     if inputs.window is None or inputs.figures is None:
         return None
-    return check_rate(inputs.window, inputs.figures.achieved_rps, inputs.doubled_achieved_rps)
+    return check_rate(inputs.window, inputs.figures.known("achieved_rps"), inputs.doubled_achieved_rps)
 
 
 def _flags(inputs: RunInputs, rate: RateCheck | None) -> Iterator[str]:
@@ -219,7 +219,7 @@ def _timeouts(report: LoadReport) -> int:
 
 
 def _served(inputs: RunInputs) -> str:
-    achieved = None if inputs.figures is None else inputs.figures.achieved_rps
+    achieved = None if inputs.figures is None else inputs.figures.known("achieved_rps")
     return served_text(achieved, inputs.load.rate_rps)
 
 

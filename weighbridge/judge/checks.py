@@ -17,9 +17,15 @@ from weighbridge.judge.inputs import RunInputs, WindowFacts
 from weighbridge.judge.rig_checks import delayed_acks, driver_rate_differs
 from weighbridge.record.figures import Timing, TimingOrAbsent
 from weighbridge.record.load_report import LoadReport
-from weighbridge.record.run import Counts, Resources, RunFigures
+from weighbridge.record.measured import RunFigures
+from weighbridge.record.metrics import TimeKey
+from weighbridge.record.run import Counts, Resources
 from weighbridge.record.samples import SampleTable
 
+# Times that pages show with their percentiles.
+SHOWN: tuple[TimeKey, ...] = (
+    *("response_ms", "service_ms", "ttfb_ms", "ttft_ms", "added_ms", "added_first_ms", "added_total_ms"),
+)
 LITTLE_TOLERANCE = 0.05
 EVEN_SHARE = 0.9
 BACKLOG_SHARE = 0.05
@@ -88,7 +94,7 @@ def answers_uneven(samples: SampleTable) -> bool:
 
 def backlog_growing(undelivered_count: int | None, figures: RunFigures) -> bool:
     """Whether more events were undelivered at the window's end than 5 % of its requests (and than 10)."""
-    requests = figures.request_count + figures.trimmed_count
+    requests = (figures.count("request_count") or 0) + (figures.count("trimmed_count") or 0)
     return (undelivered_count or 0) > max(BACKLOG_MIN_COUNT, BACKLOG_SHARE * requests)
 
 
@@ -110,10 +116,11 @@ def littles_rps(service_ms: TimingOrAbsent, clients: int | None) -> float | None
 
 def littles_law_holds(figures: RunFigures, clients: int | None) -> bool:
     """Whether N ÷ mean and the achieved rate agree within 5 %; true where one of them does not exist."""
-    expected = littles_rps(figures.service_ms, clients)
-    if expected is None or figures.achieved_rps is None:
+    expected = littles_rps(figures.timing("service_ms"), clients)
+    achieved_rps = figures.known("achieved_rps")
+    if expected is None or achieved_rps is None:
         return True
-    return abs(expected / figures.achieved_rps - 1) <= LITTLE_TOLERANCE if figures.achieved_rps else False
+    return abs(expected / achieved_rps - 1) <= LITTLE_TOLERANCE if achieved_rps else False
 
 
 def memory_in_order(resources: Resources) -> bool:
@@ -132,7 +139,7 @@ def floor_slow(under_load: TimingOrAbsent, serial: TimingOrAbsent) -> bool:
 
 
 def _rig_flags(inputs: RunInputs, window: WindowFacts) -> Iterator[str]:
-    if driver_rate_differs(window, None if inputs.figures is None else inputs.figures.achieved_rps):
+    if driver_rate_differs(window, None if inputs.figures is None else inputs.figures.known("achieved_rps")):
         yield "driver_rate_differs"
     planned_s = inputs.provider_time_s
     if planned_s is None and window.inband is not None:
@@ -144,13 +151,10 @@ def _rig_flags(inputs: RunInputs, window: WindowFacts) -> Iterator[str]:
 
 
 def _figure_flags(figures: RunFigures, clients: int | None) -> Iterator[str]:
-    shown = (
-        *(figures.response_ms, figures.service_ms, figures.ttfb_ms, figures.ttft_ms),
-        *(figures.added_ms, figures.added_first_ms, figures.added_total_ms),
-    )
+    shown = [figures.timing(key) for key in SHOWN]
     if any(isinstance(one, Timing) and one.few_samples for one in shown):
         yield "few_samples"
-    lags = (figures.dispatch_lag_ms, figures.release_lateness_ms)
+    lags = (figures.timing("dispatch_lag_ms"), figures.timing("release_lateness_ms"))
     if not all(monotone(one) for one in (*shown, *lags)):
         yield "not_monotone"
     if not littles_law_holds(figures, clients):

@@ -5,9 +5,8 @@ Called by `campaign` after each window. Judges nothing: a bad run has figures to
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -26,9 +25,10 @@ from weighbridge.judge.inflight import in_flight_max
 from weighbridge.judge.inputs import RiderFacts, WindowFacts
 from weighbridge.judge.timing import SHARES, few_samples, timing_or_absent
 from weighbridge.quantiles import beyond
-from weighbridge.record.figures import Absent, Timing, TimingOrAbsent
+from weighbridge.record.figures import Absent, Figure, FigureOrAbsent, Percentile, Timing, TimingOrAbsent
 from weighbridge.record.load_report import LoadReport, PercentilesOrAbsent
-from weighbridge.record.run import RunFigures
+from weighbridge.record.measured import FigureValue, RunFigures, Values
+from weighbridge.record.metrics import MetricKey
 from weighbridge.record.samples import SampleTable, Times
 
 NO_SAMPLES = Absent(absent="no_samples")
@@ -36,6 +36,7 @@ ALL_LEFT_OUT = Absent(absent="all_left_out")
 CUT = Absent(absent="cut")
 NOT_TOLD = Absent(absent="driver_does_not_tell")
 NO_SCHEDULE = Absent(absent="no_schedule")
+TIMES: tuple[MetricKey, ...] = ("response_ms", "service_ms", "ttfb_ms", "dispatch_lag_ms", "release_lateness_ms")
 
 
 @dataclass(frozen=True)
@@ -56,23 +57,25 @@ def run_figures(window: WindowFacts) -> RunFigures:
     got no 2xx has no timing: it is an error. What a probe saw in band adds the figures of `inband`. With a
     probe beside the driver rates and errors are those of both, every other figure here is the driver's.
     """
-    rate = throughput(window)
-    timings = _timings(window)
+    rate, timings, inband = throughput(window), _timings(window), inband_figures(window)
     samples = window.samples
-    inband = inband_figures(window)
-    fields: dict[str, Any] = {**timings, **inband}
-    return RunFigures(
-        offered_rps=window.load.rate_rps,
-        achieved_rps=rate.achieved_rps,
-        achieved_from=rate.source,
-        goodput_rps=rate.goodput_rps,
-        trimmed_count=_trimmed_count(window),
-        request_count=_behind(timings["service_ms"], timings["response_ms"]),
-        error_count=sum(map(error_count, window.reports)) + unwhole_count(inband.get("fidelity")),
-        in_flight_max_count=None if samples is None else _in_flight_max(samples, window.load.connections),
-        rate_error_ratio=None if samples is None else send_rate_error(samples, window.load.rate_rps),
-        **fields,
-    )
+    measured: Values = {
+        "offered_rps": window.load.rate_rps,
+        "achieved_rps": _rate(rate.achieved_rps),
+        "achieved_from": rate.source,
+        "goodput_rps": _rate(rate.goodput_rps),
+        "trimmed_count": _trimmed_count(window),
+        "request_count": _behind(timings["service_ms"], timings["response_ms"]),
+        "error_count": sum(map(error_count, window.reports)) + unwhole_count(inband.get("fidelity")),
+        "in_flight_max_count": None if samples is None else _in_flight_max(samples, window.load.connections),
+        "rate_error_ratio": None if samples is None else send_rate_error(samples, window.load.rate_rps),
+        "lagged_count": 0,
+    }
+    return RunFigures.of({**measured, **timings, **inband})
+
+
+def _rate(value_rps: float | None) -> FigureOrAbsent:
+    return Absent(absent="totals_missing") if value_rps is None else Figure(value=value_rps)
 
 
 def throughput(window: WindowFacts) -> Throughput:
@@ -156,15 +159,14 @@ def _in_flight_max(samples: SampleTable, connections: int) -> int | None:
     return min(found, connections) if found is not None and rebuilt else found
 
 
-def _timings(window: WindowFacts) -> Mapping[str, TimingOrAbsent]:
+def _timings(window: WindowFacts) -> Values:
     if window.samples is None:
         return _timings_of_report(window)
     # Masks instead of tables: of a million rows each copy of all columns is 64 MB.
     samples = window.samples
     kept = untrimmed(samples, window.load.connections)
     if not kept.any():
-        names = ("response_ms", "service_ms", "ttfb_ms", "dispatch_lag_ms", "release_lateness_ms")
-        return dict.fromkeys(names, ALL_LEFT_OUT)
+        return dict.fromkeys(TIMES, ALL_LEFT_OUT)
     rows = kept & good_answers(samples)
     service = _between(samples.sent_s, samples.end_s, rows)
     if window.load.kind != "rate":
@@ -189,7 +191,7 @@ def _between(begin_s: Times, end_s: Times, rows: Mask, *, least_s: float | None 
     return timing_or_absent(times_s if least_s is None else np.maximum(times_s, least_s), NOT_TOLD)
 
 
-def _timings_of_report(window: WindowFacts) -> Mapping[str, TimingOrAbsent]:
+def _timings_of_report(window: WindowFacts) -> Values:
     measured = NO_SAMPLES if window.cut else _timing_of(window.report.response_ms)
     is_rate = window.load.kind == "rate"
     from_start = is_rate and window.report.corrected == "yes"
@@ -208,11 +210,10 @@ def _timing_of(given: PercentilesOrAbsent) -> TimingOrAbsent:
     if not given.n:
         return NO_SAMPLES
     count = given.n
-    values: dict[str, Any] = {
-        name: getattr(given, name) if beyond(count, share) else None for name, share in SHARES.items()
-    }
+    shown: dict[Percentile, float | None] = {"p50": given.p50, "p95": given.p95, "p99": given.p99}
+    values = {name: value if beyond(count, SHARES[name]) else None for name, value in shown.items()}
     few = {name: text for name, text in few_samples(count).items() if values[name] is not None}
-    return Timing(**values, mean=None, n=count, few_samples=few)
+    return Timing(p50=values["p50"], p95=values["p95"], p99=values["p99"], mean=None, n=count, few_samples=few)
 
 
 def _from_totals(report: LoadReport, wall_s: float | None) -> Throughput:
@@ -228,5 +229,5 @@ def _trimmed_count(window: WindowFacts) -> int:
     return min(window.load.connections, int(np.count_nonzero(np.isfinite(window.samples.sent_s))))
 
 
-def _behind(*timings: TimingOrAbsent) -> int:
+def _behind(*timings: FigureValue) -> int:
     return max((one.n for one in timings if isinstance(one, Timing)), default=0)

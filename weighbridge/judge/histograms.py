@@ -20,4 +20,6 @@ def run_histograms(window: WindowFacts) -> Histograms | None:
         return None
     trim_count = window.load.connections if facts.trim_count is None else facts.trim_count
     found = times_ns(facts, pick_rows(facts, trim_count))
-    return encode_all({f"{name}_ns": values for name, values in found.items() if not isinstance(values, Absent)})
+    return encode_all(
+        {f"{key.removesuffix('_ms')}_ns": values for key, values in found.items() if not isinstance(values, Absent)}
+    )

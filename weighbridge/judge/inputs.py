@@ -15,8 +15,9 @@ from weighbridge.record.held import HeldStreams
 from weighbridge.record.host import LoadReading
 from weighbridge.record.inband import EventTable, RequestTable
 from weighbridge.record.load_report import LoadReport
+from weighbridge.record.measured import RunFigures
 from weighbridge.record.provider_rows import ProviderRows
-from weighbridge.record.run import Counts, Evidence, RunFigures
+from weighbridge.record.run import Counts, Evidence
 from weighbridge.record.samples import SampleTable
 
 

@@ -53,7 +53,7 @@ def _lost_chunks(runs: Runs, _floors: Runs) -> str | None:
 
 def _no_end(runs: Runs, _floors: Runs) -> str | None:
     for run in runs:
-        found = None if run.figures is None else run.figures.end_marker_ratio
+        found = None if run.figures is None else run.figures.value("end_marker_ratio")
         if isinstance(found, Figure) and found.value < 1 and not run.accepted:
             return f"end marker: seen in {100 * found.value:.3g} % of the streams"
     return None
@@ -69,7 +69,7 @@ def _errors(runs: Runs, _floors: Runs) -> str | None:
 
 
 def _stalls(runs: Runs, _floors: Runs) -> str | None:
-    counts = [run.figures.stall_count for run in runs if run.figures is not None]
+    counts = [run.figures.value("stall_count") for run in runs if run.figures is not None]
     total = sum(one.value for one in counts if isinstance(one, Figure))
     return f"stalls: {total:.0f} gaps above ten times the provider's" if total else None
 

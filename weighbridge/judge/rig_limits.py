@@ -16,8 +16,9 @@ from collections.abc import Iterator
 from weighbridge.judge.inputs import RunInputs
 from weighbridge.judge.machine import is_loaded
 from weighbridge.record.coded import Reason
-from weighbridge.record.figures import Timing, TimingOrAbsent
-from weighbridge.record.run import RunFigures
+from weighbridge.record.figures import Percentile
+from weighbridge.record.measured import RunFigures
+from weighbridge.record.metrics import TimeKey
 
 LAG_SHARE = 0.10
 GROSS_SHARE = 0.50
@@ -54,7 +55,7 @@ def gross_lag(inputs: RunInputs, *, missed: bool) -> Reason | None:
     if inputs.figures is None or missed:
         return None
     lag_ms = _lag_ms(inputs.figures, "p50", with_dispatch=not _full(inputs))
-    response_ms = _value(inputs.figures.response_ms, "p50")
+    response_ms = inputs.figures.percentile("response_ms", "p50")
     if lag_ms is None or response_ms is None or lag_ms <= GROSS_SHARE * response_ms:
         return None
     return Reason.of(
@@ -85,14 +86,15 @@ def smallest_figure_ms(figures: RunFigures | None) -> float | None:
     """Smallest median of response, service and first-byte time, ms; None when there is none."""
     if figures is None:
         return None
-    medians = [_value(one, "p50") for one in (figures.response_ms, figures.service_ms, figures.ttfb_ms)]
+    keys: tuple[TimeKey, ...] = ("response_ms", "service_ms", "ttfb_ms")
+    medians = [figures.percentile(key, "p50") for key in keys]
     return min((value for value in medians if value is not None), default=None)
 
 
-def _lag_ms(figures: RunFigures, name: str, *, with_dispatch: bool) -> float | None:
+def _lag_ms(figures: RunFigures, name: Percentile, *, with_dispatch: bool) -> float | None:
     # Percentiles of the two parts are added: at most a little too much, for a flag on the safe side.
-    lateness = _value(figures.release_lateness_ms, name)
-    dispatch = _value(figures.dispatch_lag_ms, name) if with_dispatch else None
+    lateness = figures.percentile("release_lateness_ms", name)
+    dispatch = figures.percentile("dispatch_lag_ms", name) if with_dispatch else None
     known = [value for value in (lateness, dispatch) if value is not None]
     return sum(known) if known else None
 
@@ -100,9 +102,4 @@ def _lag_ms(figures: RunFigures, name: str, *, with_dispatch: bool) -> float | N
 def _full(inputs: RunInputs) -> bool:
     """Whether all connections were in use at a time: a request that waits for one waits for the lane."""
     figures = inputs.figures
-    return figures is not None and (figures.in_flight_max_count or 0) >= inputs.load.connections
-
-
-def _value(one: TimingOrAbsent, name: str) -> float | None:
-    value: float | None = getattr(one, name) if isinstance(one, Timing) else None
-    return value
+    return figures is not None and (figures.count("in_flight_max_count") or 0) >= inputs.load.connections

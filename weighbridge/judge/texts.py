@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from weighbridge.record.figures import Figure
 from weighbridge.record.load_report import LoadReport
-from weighbridge.record.run import RunFigures
+from weighbridge.record.measured import RunFigures
 from weighbridge.record.streams import Fidelity
 
 
@@ -41,7 +41,7 @@ def failures_text(reports: Sequence[LoadReport], count: int) -> str:
 
 def unwhole_text(figures: RunFigures) -> str | None:
     """What was wrong with streams that came with a 200: chunks wrong, or no end marker; None when nothing was."""
-    found, done, parts = figures.fidelity, figures.end_marker_ratio, []
+    found, done, parts = figures.fidelity, figures.value("end_marker_ratio"), []
     if isinstance(found, Fidelity) and found.sequence_whole_count < found.answer_count:
         kinds = {
             "missing": found.missing_chunk_count,

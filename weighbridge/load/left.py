@@ -48,4 +48,4 @@ def read_left(tool: str, outputs: LoadOutputs, line: str | None, *, missing: str
     if not outputs.exit_code:
         return reading
     notes = (*reading.report.notes, f"{tool} said: {said}")
-    return replace(reading, report=reading.report.model_copy(update={"notes": notes}))
+    return replace(reading, report=reading.report.changed(notes=notes))

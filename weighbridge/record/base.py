@@ -23,6 +23,10 @@ class Document(BaseModel):
         """Indented JSON text that ends with a newline; the same document gives the same bytes."""
         return json.dumps(self.model_dump(mode="json", by_alias=True), indent=2, ensure_ascii=False) + "\n"
 
+    def changed(self, **changes: object) -> Self:
+        """Return the document with these fields changed, validated as a whole."""
+        return type(self).model_validate({**dict(self), **changes})
+
 
 class Versioned(Document):
     """A document that says which schema it follows: `weighbridge.<kind>/<n>`."""

@@ -9,11 +9,11 @@ from pydantic import Field, model_validator
 from weighbridge.record.base import Count, Document, Seconds, Versioned
 from weighbridge.record.coded import FlagCode, Reason
 from weighbridge.record.codes import Verdict
-from weighbridge.record.figures import NOT_MEASURED, Absent, FigureOrAbsent, TimingOrAbsent
+from weighbridge.record.figures import NOT_MEASURED, Absent, TimingOrAbsent
 from weighbridge.record.held import HeldStreams
 from weighbridge.record.host import LoadReading, ToolFacts
 from weighbridge.record.load_report import LoadReport
-from weighbridge.record.streams import Buffering, BunchingOrAbsent, FidelityOrAbsent, StampCountsOrAbsent
+from weighbridge.record.measured import RunFigures
 
 
 class DriverRecord(Document):
@@ -55,61 +55,6 @@ class Counts(Document):
     )
     admission_call_count: Count = Field(default=0, description="Those in the path of a request.")
     background_call_count: Count = Field(default=0, description="Those beside it.")
-
-
-class RunFigures(Document):
-    """Figures of one run; the first request of each connection is left out of every percentile."""
-
-    offered_rps: float | None = Field(description="Requests per second asked for; null for clients.")
-    achieved_rps: float | None = Field(
-        description="(answered − 1) ÷ (last end − first end), or answered ÷ wall; of a probe beside the driver its "
-        "rate × share answered × span of the schedule ÷ span of the ends is added."
-    )
-    achieved_from: Literal["samples", "totals"] = Field(description="What the achieved rate was taken from.")
-    goodput_rps: float | None = Field(description="Answered with 2xx and whole, per second.")
-    trimmed_count: Count = Field(description="Requests left out because they opened a connection.")
-    request_count: Count = Field(description="Requests behind the percentiles.")
-    error_count: Count = Field(description="Answers that are no 2xx, failures, and streams with chunks wrong.")
-    in_flight_max_count: Count | None = Field(description="Most requests open at one time.")
-    response_ms: TimingOrAbsent = Field(description="End minus intended start.")
-    service_ms: TimingOrAbsent = Field(description="End minus actual start.")
-    ttfb_ms: TimingOrAbsent = Field(description="First body byte minus actual start.")
-    dispatch_lag_ms: TimingOrAbsent = Field(description="Actual start minus release by the pacer.")
-    release_lateness_ms: TimingOrAbsent = Field(description="Release by the pacer minus the ideal grid.")
-    rate_error_ratio: float | None = Field(description="Achieved send rate ÷ offered − 1, from the samples.")
-    added_ms: TimingOrAbsent = Field(default=NOT_MEASURED, description="Added time of plain answers.")
-    added_first_ms: TimingOrAbsent = Field(
-        default=NOT_MEASURED, description="Added time of streams to their first content."
-    )
-    added_total_ms: TimingOrAbsent = Field(default=NOT_MEASURED, description="Added time of streams to their end.")
-    inbound_ms: TimingOrAbsent = Field(
-        default=NOT_MEASURED, description="First leg: request read by the provider minus first byte written."
-    )
-    outbound_ms: TimingOrAbsent = Field(
-        default=NOT_MEASURED, description="Second leg: answer (of a stream: first content) read minus its send."
-    )
-    ttft_ms: TimingOrAbsent = Field(default=NOT_MEASURED, description="First content minus actual start.")
-    gap_ms: TimingOrAbsent = Field(default=NOT_MEASURED, description="Gaps between content events as read.")
-    forwarding_ms: TimingOrAbsent = Field(
-        default=NOT_MEASURED, description="Read time minus send time of each chunk."
-    )
-    gap_distortion_ms: TimingOrAbsent = Field(
-        default=NOT_MEASURED, description="|Gap as read minus gap as sent|, pair by pair."
-    )
-    coalesced_ratio: FigureOrAbsent = Field(
-        default=NOT_MEASURED, description="Events in one read with the one before, of those sent 1 ms apart or more."
-    )
-    stall_count: FigureOrAbsent = Field(
-        default=NOT_MEASURED, description="Gaps above ten times the provider's own, and streams that hung."
-    )
-    bunching: BunchingOrAbsent = Field(default=NOT_MEASURED, description="Counts behind the buffering verdict.")
-    buffering: Buffering | None = Field(default=None, description="Buffering verdict of this run, without a floor.")
-    fidelity: FidelityOrAbsent = Field(default=NOT_MEASURED, description="How many answers came unchanged.")
-    end_marker_ratio: FigureOrAbsent = Field(
-        default=NOT_MEASURED, description="Streams that ended with [DONE], of those that began well."
-    )
-    stamps: StampCountsOrAbsent = Field(default=NOT_MEASURED, description="What became of the provider's stamps.")
-    lagged_count: Count = Field(default=0, description="Good answers left out because the probe itself was late.")
 
 
 class Evidence(Document):

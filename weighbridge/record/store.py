@@ -121,7 +121,7 @@ class CampaignStore:
                 place.parent.mkdir(parents=True, exist_ok=True)
                 write_atomically(place, data)
             digests = {name: hashlib.sha256(data).hexdigest() for name, data in sorted(kept.items())}
-            final = record.model_copy(update={"files": digests})
+            final = record.changed(files=digests)
             write_atomically(partial / "run.json", final.to_json().encode())
             partial.rename(target)
         except OSError:

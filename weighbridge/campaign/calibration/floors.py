@@ -90,7 +90,7 @@ def mock_ceiling(stage: Stage, steps: Steps, lane: Lane, tools: DriverTools) -> 
     cell = CellSpec(f"ceiling.{driver}", "plain", load, driver, _SMALL, _AT_ONCE)
     record = run_cell(with_driver(stage, driver, tools), steps, lane, cell)
     # That the mock is saturated is what is wanted here, so it does not matter whether the run is accepted.
-    rps = record.figures.achieved_rps if record.figures else None
+    rps = record.figures.known("achieved_rps") if record.figures else None
     if rps is not None:
         return Figure(value=rps)
     return UnknownCeiling(absent="not_measured" if record.reason is None else record.reason.code)
@@ -99,10 +99,10 @@ def mock_ceiling(stage: Stage, steps: Steps, lane: Lane, tools: DriverTools) -> 
 def _floor(
     driver: FloorDriver, floors: Floors, runs: Sequence[RunRecord], provider_ms: float, tools: DriverTools
 ) -> DriverFloor:
-    times = [run.figures.service_ms for run in runs if run.accepted and run.figures]
+    times = [run.figures.timing("service_ms") for run in runs if run.accepted and run.figures]
     known = [one for one in times if isinstance(one, Timing)]
     why = tools.absent.get(driver) or next((run.reason.detail for run in runs if run.reason is not None), None)
-    p50, p99 = (_median(getattr(one, name) for one in known) for name in ("p50", "p99"))
+    p50, p99 = _median(one.p50 for one in known), _median(one.p99 for one in known)
     return DriverFloor(
         driver=driver,
         p50_ms=None if p50 is None else p50 - provider_ms,
