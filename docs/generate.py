@@ -1,10 +1,12 @@
-"""The parts of the documentation that are made from the code: fields of documents, flags of tasks, rules by name.
+#!/usr/bin/env python3
+"""Rewrite the parts of the documentation that are made from the code: fields of documents, flags of tasks, rules.
 
-Used by `test_docs_fresh`, which compares each part with what stands between its markers.
+`python docs/generate.py` writes them between their markers; with `--check` it names stale ones and exits with 1.
 """
 
 from __future__ import annotations
 
+import argparse
 import functools
 import json
 import re
@@ -13,6 +15,7 @@ import sys
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
@@ -28,6 +31,7 @@ from weighbridge.record.load_report import LoadReport
 from weighbridge.record.run import REASONS, RunRecord
 from weighbridge.record.summary import Summary
 
+CHECKOUT = Path(__file__).resolve().parents[1]
 ROOTS: Mapping[str, type[BaseModel]] = {
     "campaign.json": CampaignRecord,
     "run.json": RunRecord,
@@ -58,7 +62,7 @@ _PLAIN = {str: "text", int: "whole number", float: "number", bool: "true or fals
 
 
 def documents() -> str:
-    """Every kept document with its fields, each part of a document once."""
+    """Return every kept document with its fields, each part of a document once."""
     shown: dict[type[BaseModel], str] = {}
     for title, model in ROOTS.items():
         shown.setdefault(model, title)
@@ -69,7 +73,7 @@ def documents() -> str:
 
 
 def input_keys(root: type[BaseModel]) -> str:
-    """Every key of an input file with its form, part by part."""
+    """Return every key of an input file with its form, part by part."""
     shown = {root: "The file", **{part: part.__name__ for part in _parts(root)}}
     return "\n\n".join(_section(model, shown, is_input=True) for model in shown)
 
@@ -94,7 +98,7 @@ class Task:
 
 @functools.cache
 def command_line() -> Mapping[str, Task]:
-    """Every task by name, asked in a process of its own: Invoke takes the help away when it is read first."""
+    """Return every task by name, asked in a process of its own: Invoke takes the help away when it is read first."""
     ran = subprocess.run([sys.executable, "-c", _ASK], capture_output=True, check=True, text=True)
     return {
         name: Task(first, tuple(positional), tuple(Flag(tuple(names), kind, said) for names, kind, said in flags))
@@ -103,7 +107,7 @@ def command_line() -> Mapping[str, Task]:
 
 
 def tasks() -> str:
-    """Every task with its flags, as Invoke sees them."""
+    """Return every task with its flags, as Invoke sees them."""
     sections = []
     for name, task in command_line().items():
         rows = [(f"`{flag.names[0]}`", _VALUES[flag.kind], _cell(flag.help)) for flag in task.flags]
@@ -114,12 +118,12 @@ def tasks() -> str:
 
 
 def flags() -> str:
-    """Every flag of a run or a cell."""
+    """Return every flag of a run or a cell."""
     return _table(("flag", "meaning"), [(f"`{name}`", _cell(text)) for name, text in FLAGS.items()])
 
 
 def reasons() -> str:
-    """Every reason for which an attempt is rejected."""
+    """Return every reason for which an attempt is rejected."""
     rows = [(f"`{code}`", whose, _cell(words.spoken(code, words.REASONS))) for code, whose in REASONS.items()]
     return _table(("reason", "whose doing", "meaning"), rows)
 
@@ -135,18 +139,48 @@ PARTS: Mapping[tuple[str, str], Callable[[], str]] = {
 
 
 def markers(part: str) -> tuple[str, str]:
-    """The comments that a generated part stands between."""
+    """Return the comments that a generated part stands between."""
     return f"<!-- begin generated: {part} -->", f"<!-- end generated: {part} -->"
 
 
 def with_part(text: str, part: str, made: str) -> str:
-    """The page with its part replaced; ValueError when it does not have both markers once."""
+    """Return the page with its part replaced; raise ValueError when it does not have both markers once."""
     begin, end = markers(part)
     if text.count(begin) != 1 or text.count(end) != 1:
         raise ValueError(f"the markers of {part} do not stand there once")
     before, _, rest = text.partition(begin)
     _, _, after = rest.partition(end)
     return f"{before}{begin}\n\n{made}\n\n{end}{after}"
+
+
+def fresh(text: str, page: str) -> tuple[str, list[str]]:
+    """Return a page with all of its parts as the code makes them, and the names of those that were stale."""
+    stale = []
+    for (of, part), make in PARTS.items():
+        if of == page:
+            made = with_part(text, part, make())
+            if made != text:
+                stale.append(f"{page}: {part}")
+            text = made
+    return text, stale
+
+
+def main(arguments: Sequence[str] | None = None, *, root: Path = CHECKOUT) -> int:
+    """Rewrite stale parts of the pages below `root`, or only name them; return the exit code."""
+    parser = argparse.ArgumentParser(
+        description="Rewrite the parts of the documentation that are made from the code."
+    )
+    parser.add_argument("--check", action="store_true", help="write nothing; name stale parts and exit with 1")
+    only_check = parser.parse_args(arguments).check
+    found = []
+    for page in dict.fromkeys(page for page, _ in PARTS):
+        text, stale = fresh((root / page).read_text(encoding="utf-8"), page)
+        found += stale
+        if stale and not only_check:
+            (root / page).write_text(text, encoding="utf-8")
+    for one in found:
+        sys.stdout.write(f"{one} {'is stale; run: python docs/generate.py' if only_check else 'was rewritten'}\n")
+    return 1 if found and only_check else 0
 
 
 def _section(model: type[BaseModel], known: Titles, *, is_input: bool = False) -> str:
@@ -162,7 +196,7 @@ def _section(model: type[BaseModel], known: Titles, *, is_input: bool = False) -
 
 
 def _parts(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
-    """Models inside a model, depth first, in the order of its fields."""
+    """Yield models inside a model, depth first, in the order of its fields."""
     seen: dict[type[BaseModel], None] = {}
 
     def visit(annotation: Any) -> None:
@@ -228,3 +262,7 @@ def _cell(text: str) -> str:
 def _table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     lines = [f"| {' | '.join(heads)} |", f"|{'|'.join(' --- ' for _ in heads)}|"]
     return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
