@@ -9,6 +9,7 @@ import pytest
 from tests.contract.texts import CHECKOUT, files
 from weighbridge import resources
 from weighbridge.errors import InputError
+from weighbridge.load.drivers import TRAITS
 from weighbridge.matrix.catalogue import Catalogue, read_catalogue, read_recipe
 from weighbridge.matrix.estimate import estimate
 from weighbridge.matrix.expand import expand
@@ -41,11 +42,11 @@ def test_a_yaml_file_is_read_by_its_loader(path: Path) -> None:
     """Recipes and matrices are good input; those in the folder of bad ones are refused."""
     if path.is_relative_to(BAD):
         with pytest.raises(InputError):
-            expand(read_matrix(path), catalogue_of(path))
+            expand(read_matrix(path, TRAITS), catalogue_of(path))
     elif path.name == "gateway.yaml":
         assert read_recipe(path.parent).id == path.parent.name
     else:
-        assert expand(read_matrix(path), catalogue_of(path))
+        assert expand(read_matrix(path, TRAITS), catalogue_of(path))
 
 
 def test_exempt_files_exist() -> None:
@@ -57,7 +58,7 @@ def test_exempt_files_exist() -> None:
 @pytest.mark.parametrize("path", SHIPPED, ids=name_of)
 def test_a_shipped_matrix_can_be_planned(path: Path, quick: bool) -> None:
     """Each wanted run of each supported cell is in the order once, and the plan takes time and room."""
-    loaded = read_matrix(path, quick=quick)
+    loaded = read_matrix(path, TRAITS, quick=quick)
     cells = expand(loaded, catalogue_of(path))
     supported = sorted(cell.id for cell in cells if cell.not_supported is None)
     blocks = order_blocks(cells, loaded.matrix.runs, loaded.matrix.seed)
@@ -69,7 +70,7 @@ def test_a_shipped_matrix_can_be_planned(path: Path, quick: bool) -> None:
 
 def test_the_default_matrix_is_what_pages_say() -> None:
     """Both gateways, three chains, both modes, three rates and three numbers of clients; 84 cells with the floor."""
-    cells = expand(read_matrix(CHECKOUT / "matrix.yaml"), catalogue_of(CHECKOUT / "matrix.yaml"))
+    cells = expand(read_matrix(CHECKOUT / "matrix.yaml", TRAITS), catalogue_of(CHECKOUT / "matrix.yaml"))
 
     assert {cell.lane.gateway for cell in cells} == {"direct", "reference", "litellm"}
     assert {cell.load.name for cell in cells} == {

@@ -11,6 +11,7 @@ import pytest
 from tests.contract.doc_tables import command_line
 from tests.contract.texts import CHECKOUT, PAGES, anchors, fences, links, prose
 from weighbridge import METHOD_VERSION
+from weighbridge.load.drivers import TRAITS
 from weighbridge.matrix.binding import names
 from weighbridge.matrix.catalogue import read_catalogue, read_recipe
 from weighbridge.matrix.expand import expand
@@ -144,7 +145,7 @@ def test_yaml_examples_are_good_input(page: Path, tmp_path: Path) -> None:
             assert read_recipe(folder).name
         elif fence.text.startswith("schema: weighbridge.matrix/"):
             (folder / "matrix.yaml").write_text(fence.text)
-            assert expand(read_matrix(folder / "matrix.yaml"), read_catalogue([GATEWAYS]))
+            assert expand(read_matrix(folder / "matrix.yaml", TRAITS), read_catalogue([GATEWAYS]))
 
 
 def test_two_lines_on_pages_are_what_this_checkout_uses() -> None:
