@@ -10,6 +10,7 @@ import pytest
 from tests.contract.texts import CHECKOUT, assert_none, files
 from weighbridge import resources
 from weighbridge.errors import InputError
+from weighbridge.load.drivers import TRAITS
 from weighbridge.matrix.catalogue import Catalogue, read_catalogue, read_recipe
 from weighbridge.matrix.estimate import estimate
 from weighbridge.matrix.expand import expand
@@ -49,7 +50,7 @@ def unread(paths: Iterable[Path]) -> Iterator[str]:
 
 def _read(path: Path) -> None:
     if path.name != "gateway.yaml" or path.is_relative_to(BAD):
-        if not expand(read_matrix(path), catalogue_of(path)):
+        if not expand(read_matrix(path, TRAITS), catalogue_of(path)):
             raise InputError(f"{path.name} has no cell")
     elif read_recipe(path.parent).id != path.parent.name:
         raise InputError(f"{path.parent.name} is not the recipe's id")
@@ -81,7 +82,7 @@ def test_exempt_files_exist() -> None:
 def test_every_shipped_matrix_can_be_planned(quick: bool) -> None:
     """Each wanted run of each supported cell is in the order once, and the plan takes time and room."""
     for path in SHIPPED:
-        loaded = read_matrix(path, quick=quick)
+        loaded = read_matrix(path, TRAITS, quick=quick)
         cells = expand(loaded, catalogue_of(path))
         supported = sorted(cell.id for cell in cells if cell.not_supported is None)
         blocks = order_blocks(cells, loaded.matrix.runs, loaded.matrix.seed)
@@ -93,7 +94,7 @@ def test_every_shipped_matrix_can_be_planned(quick: bool) -> None:
 
 def test_the_default_matrix_compares_floor_reference_and_a_product() -> None:
     """A bare `invoke bench` weighs a product beside the reference and the floor, both modes, both kinds of load."""
-    cells = expand(read_matrix(CHECKOUT / "matrix.yaml"), catalogue_of(CHECKOUT / "matrix.yaml"))
+    cells = expand(read_matrix(CHECKOUT / "matrix.yaml", TRAITS), catalogue_of(CHECKOUT / "matrix.yaml"))
 
     assert {"direct", "reference", "litellm"} <= {cell.lane.gateway for cell in cells}
     assert {"plain", "stream"} <= {cell.mode for cell in cells}

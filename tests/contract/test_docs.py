@@ -27,6 +27,7 @@ from tests.contract.texts import (
 from weighbridge import METHOD_VERSION
 from weighbridge.errors import InputError
 from weighbridge.matrix.binding import names
+from weighbridge.load.drivers import TRAITS
 from weighbridge.matrix.catalogue import read_catalogue, read_recipe
 from weighbridge.matrix.expand import expand
 from weighbridge.matrix.load import read_matrix
@@ -143,7 +144,7 @@ def bad_examples(text: Text, folder: Path) -> Iterator[str]:
                 read_recipe(folder)
             elif fence.text.startswith("schema: weighbridge.matrix/"):
                 (folder / "matrix.yaml").write_text(fence.text)
-                expand(read_matrix(folder / "matrix.yaml"), read_catalogue([GATEWAYS]))
+                expand(read_matrix(folder / "matrix.yaml", TRAITS), read_catalogue([GATEWAYS]))
             elif fence.language == "python":
                 ast.parse(fence.text)
                 for line in fence.text.splitlines():

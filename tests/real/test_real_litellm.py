@@ -15,7 +15,8 @@ from weighbridge import resources
 from weighbridge.campaign.preflight import preflight
 from weighbridge.errors import ToolMissing
 from weighbridge.matrix.catalogue import read_catalogue
-from weighbridge.matrix.cells import AnswerSpec, LaneKey
+from weighbridge.matrix.cells import LaneKey
+from weighbridge.matrix.requests import AnswerSpec
 from weighbridge.rig import http
 from weighbridge.rig.installing import Installed
 from weighbridge.rig.lane import MODEL, Lane, LaneSetup, lane_up

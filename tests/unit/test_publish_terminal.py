@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 from tests.golden.campaigns import cell, hostile, rate, smoke, summary, whole
 from tests.golden.probed import probed
-from weighbridge.matrix.cells import AnswerSpec, Cell, LaneKey, LoadSpec, PayloadSpec
+from weighbridge.matrix.cells import Cell, LaneKey
+from weighbridge.matrix.loads import RateLoad
+from weighbridge.matrix.requests import AnswerSpec, PayloadSpec
 from weighbridge.publish.progress import ConsoleListener
 from weighbridge.publish.terminal import PlanFacts, campaign_text, load_report_text, plan_text
 from weighbridge.record.figures import Absent
@@ -88,10 +90,10 @@ def test_hostile_text_does_not_reach_the_terminal() -> None:
 
 def one_cell(name: str = "direct.none.work.plain.rate-50", not_supported: str | None = None) -> Cell:
     """A planned cell."""
-    load = LoadSpec("rate", 50.0, None, 30.0, 1500, 32, 25, 60.0)
+    load = RateLoad(50.0, 30.0, 1500, 32, 25, 60.0)
     lane = LaneKey("direct", (), "none", "work")
     return Cell(name, lane, "plain", PayloadSpec("1k", 256, 1024), AnswerSpec("20ms", 0.02, 16, 0.005), load, "oha",
-                not_supported)  # fmt: skip
+                name, not_supported)  # fmt: skip
 
 
 def test_a_plan_says_cells_order_time_and_space() -> None:

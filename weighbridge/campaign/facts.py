@@ -24,17 +24,17 @@ def window_facts(window: Window, cell: Cell) -> WindowFacts | None:
         process_s=ended.wall_s,
         inband=_inband(window, cell, reading),
         rider=_rider(window),
-        no_inband=window.load.no_ride,
+        no_inband=window.load.no_companion,
     )
 
 
 def rider_record(window: Window) -> RiderOrAbsent:
     """The probe that rode along, or why none did."""
     rider = window.rider
-    if rider is None or rider.load.rate_rps is None:
-        return Absent(absent=window.load.no_ride) if window.load.no_ride else NOT_MEASURED
+    if rider is None or rider.load.offered_rps is None:
+        return Absent(absent=window.load.no_companion) if window.load.no_companion else NOT_MEASURED
     return RiderRecord(
-        rate_rps=rider.load.rate_rps,
+        rate_rps=rider.load.offered_rps,
         connections=rider.load.connections,
         driver=rider.driver,
         load_report=rider.reading.report if rider.reading else None,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from weighbridge.errors import LaneFailed
-from weighbridge.matrix.cells import AnswerSpec, Mode
+from weighbridge.matrix.requests import AnswerSpec, Mode
 from weighbridge.record.run import Evidence
 from weighbridge.record.stamps import find_chunks, find_stamp, reference
 from weighbridge.rig import http

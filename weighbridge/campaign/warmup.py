@@ -11,8 +11,8 @@ import statistics
 import time
 from dataclasses import dataclass
 
-from weighbridge.matrix.cells import AnswerSpec, Mode
 from weighbridge.matrix.recipe import OverheadHeader
+from weighbridge.matrix.requests import AnswerSpec, Mode
 from weighbridge.record.stamps import reference
 from weighbridge.rig import http
 from weighbridge.rig.lane import MODEL, Lane

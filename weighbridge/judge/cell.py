@@ -17,10 +17,10 @@ from weighbridge.judge.outcome import Attempts, Outcome, outcome, rejected_by_re
 from weighbridge.judge.shift import floor_limited, pairs_of, shift
 from weighbridge.judge.timing import merge_runs
 from weighbridge.matrix.cells import FLOOR
-from weighbridge.record.campaign import AnswerFacts, CellPlan
+from weighbridge.record.cell import PlannedCell
 from weighbridge.record.figures import Absent, Timing, TimingOrAbsent
 from weighbridge.record.run import RunRecord
-from weighbridge.record.summary import CellSummary, LoadFacts, RunLine
+from weighbridge.record.summary import CellSummary, RunLine
 
 TIMINGS = ("response_ms", "service_ms", "ttfb_ms", "dispatch_lag_ms", "release_lateness_ms")
 IS_FLOOR = Absent(absent="floor: this is the lane that others are compared with")
@@ -34,11 +34,11 @@ class Shifts:
     flags: tuple[str, ...] = ()
 
 
-def summarise_cell(attempts: Attempts, floors: Sequence[RunRecord], answer: AnswerFacts | None) -> CellSummary:
-    """Summary of one planned cell; `floors` are all attempts at its floor cell, `answer` the provider's timing."""
+def summarise_cell(attempts: Attempts, floors: Sequence[RunRecord]) -> CellSummary:
+    """Summary of one planned cell; `floors` are all attempts at its floor cell."""
     plan, accepted = attempts.plan, attempts.accepted
     found = outcome(attempts)
-    moved = _shifts(attempts, floors, found, answer)
+    moved = _shifts(attempts, floors, found)
     inband = cell_inband.summarise(attempts, floors, found)
     fields: dict[str, Any] = {
         **_identity(plan),
@@ -53,30 +53,26 @@ def summarise_cell(attempts: Attempts, floors: Sequence[RunRecord], answer: Answ
         "runs_attempted": len(attempts.runs),
         "rejected": rejected_by_reason(attempts.rejected),
         "runs": tuple(_line(run) for run in attempts.runs),
-        "littles_rps": _littles(accepted, plan.clients),
+        "littles_rps": _littles(accepted, plan.load.concurrency),
         "served_text": found.served,
         "load_before": accepted[0].load_before if accepted else None,
         "load_after": accepted[-1].load_after if accepted else None,
         "claimed_overhead_ms": _claimed(accepted, found),
         "memory_per_stream_bytes": held_cell.NOT_HELD,
     }
-    if plan.load_kind == "streams":
+    if not plan.load.measures_times:
         fields |= held_cell.held_fields(attempts, found)
     return CellSummary(**fields)
 
 
-def _identity(plan: CellPlan) -> dict[str, Any]:
-    same = ("cell", "gateway", "settings", "chain", "disk", "mode", "payload", "answer", "driver", "floor")
-    load = LoadFacts(
-        kind=plan.load_kind,
-        rate_rps=plan.rate_rps,
-        clients=plan.clients,
-        duration_s=plan.duration_s,
-        request_count=plan.request_count,
-        connections=plan.connections,
-        held_counts=plan.held_counts,
-    )
-    return {**{name: getattr(plan, name) for name in same}, "load": load, "offered_rps": plan.rate_rps}
+def _identity(plan: PlannedCell) -> dict[str, Any]:
+    same = ("cell", "gateway", "settings", "chain", "disk", "mode", "driver", "floor", "load")
+    return {
+        **{name: getattr(plan, name) for name in same},
+        "payload": plan.payload.name,
+        "answer": plan.answer.name,
+        "offered_rps": plan.load.offered_rps,
+    }
 
 
 def _claimed(accepted: Sequence[RunRecord], found: Outcome) -> TimingOrAbsent:
@@ -86,7 +82,7 @@ def _claimed(accepted: Sequence[RunRecord], found: Outcome) -> TimingOrAbsent:
     return accepted[0].claimed_overhead_ms if accepted else Absent(absent=found.verdict)
 
 
-def _shifts(attempts: Attempts, floors: Sequence[RunRecord], found: Outcome, answer: AnswerFacts | None) -> Shifts:
+def _shifts(attempts: Attempts, floors: Sequence[RunRecord], found: Outcome) -> Shifts:
     names = ("shift_ms", "shift_with_rejected_ms", "ttfb_shift_ms")
     absent = _no_shift(attempts.plan, found)
     if absent is not None:
@@ -98,7 +94,7 @@ def _shifts(attempts: Attempts, floors: Sequence[RunRecord], found: Outcome, ans
     flags = []
     if floor_limited(moved, pairs, attempts.plan.provider_time_s * 1000):
         flags.append("floor_limited")
-    if answer is not None and floor_limited(first, first_pairs, answer.delay_s * 1000):
+    if floor_limited(first, first_pairs, attempts.plan.answer.delay_s * 1000):
         flags.append("ttfb_floor_limited")
     if not (checks.monotone(moved, full_only=True) and checks.monotone(first, full_only=True)):
         flags.append("shift_not_monotone")
@@ -106,7 +102,7 @@ def _shifts(attempts: Attempts, floors: Sequence[RunRecord], found: Outcome, ans
     return Shifts(dict(zip(names, (moved, with_rejected, first), strict=True)), tuple(flags))
 
 
-def _no_shift(plan: CellPlan, found: Outcome) -> Absent | None:
+def _no_shift(plan: PlannedCell, found: Outcome) -> Absent | None:
     if plan.gateway == FLOOR:
         return IS_FLOOR
     if found.served is not None:
@@ -122,7 +118,7 @@ def _run_flags(attempts: Attempts) -> Iterator[str]:
             yield "memory_order"
 
 
-def _littles(accepted: Sequence[RunRecord], clients: int | None) -> float | None:
+def _littles(accepted: Sequence[RunRecord], clients: int) -> float | None:
     values = [checks.littles_rps(run.figures.service_ms, clients) for run in accepted if run.figures is not None]
     known = [value for value in values if value is not None]
     return statistics.median(known) if known else None

@@ -43,7 +43,7 @@ def run_flags(inputs: RunInputs) -> Iterator[str]:
             yield "uneven_answers"
         yield from _rig_flags(inputs, inputs.window)
     if inputs.figures is not None:
-        yield from _figure_flags(inputs.figures, inputs.load.clients)
+        yield from _figure_flags(inputs.figures, inputs.load.concurrency)
         yield from inband_flags(inputs.figures)
         if backlog_growing(inputs.undelivered_at_end_count, inputs.figures):
             yield "backlog_growing"
@@ -101,14 +101,14 @@ def monotone(one: TimingOrAbsent, *, full_only: bool = False) -> bool:
     return all(higher - lower >= -DUST_MS for lower, higher in pairwise(known))
 
 
-def littles_rps(service_ms: TimingOrAbsent, clients: int | None) -> float | None:
+def littles_rps(service_ms: TimingOrAbsent, clients: int) -> float | None:
     """N ÷ mean service time in requests per second for N > 1 clients (Little's law); else None."""
-    if clients is None or clients < 2 or not isinstance(service_ms, Timing) or not service_ms.mean:
+    if clients < 2 or not isinstance(service_ms, Timing) or not service_ms.mean:
         return None
     return clients / (service_ms.mean / 1000)
 
 
-def littles_law_holds(figures: RunFigures, clients: int | None) -> bool:
+def littles_law_holds(figures: RunFigures, clients: int) -> bool:
     """Whether N ÷ mean and the achieved rate agree within 5 %; true where one of them does not exist."""
     expected = littles_rps(figures.service_ms, clients)
     if expected is None or figures.achieved_rps is None:
@@ -143,7 +143,7 @@ def _rig_flags(inputs: RunInputs, window: WindowFacts) -> Iterator[str]:
         yield "delayed_ack"
 
 
-def _figure_flags(figures: RunFigures, clients: int | None) -> Iterator[str]:
+def _figure_flags(figures: RunFigures, clients: int) -> Iterator[str]:
     shown = (
         *(figures.response_ms, figures.service_ms, figures.ttfb_ms, figures.ttft_ms),
         *(figures.added_ms, figures.added_first_ms, figures.added_total_ms),

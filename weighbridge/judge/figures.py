@@ -62,7 +62,7 @@ def run_figures(window: WindowFacts) -> RunFigures:
     inband = inband_figures(window)
     fields: dict[str, Any] = {**timings, **inband}
     return RunFigures(
-        offered_rps=window.load.rate_rps,
+        offered_rps=window.load.offered_rps,
         achieved_rps=rate.achieved_rps,
         achieved_from=rate.source,
         goodput_rps=rate.goodput_rps,
@@ -70,7 +70,7 @@ def run_figures(window: WindowFacts) -> RunFigures:
         request_count=_behind(timings["service_ms"], timings["response_ms"]),
         error_count=sum(map(error_count, window.reports)) + unwhole_count(inband.get("fidelity")),
         in_flight_max_count=None if samples is None else _in_flight_max(samples, window.load.connections),
-        rate_error_ratio=None if samples is None else send_rate_error(samples, window.load.rate_rps),
+        rate_error_ratio=None if samples is None else send_rate_error(samples, window.load.offered_rps),
         **fields,
     )
 
@@ -98,7 +98,7 @@ def rider_rates(rider: RiderFacts) -> Throughput:
     Its rate × share answered × (span of the intended starts ÷ span of the ends): its arrivals are dithered, and of
     few of them (answered − 1) ÷ span would scatter. From the totals, answered ÷ wall, where it was cut.
     """
-    samples, rate = rider.samples, rider.load.rate_rps
+    samples, rate = rider.samples, rider.load.offered_rps
     if rider.cut or samples is None or rate is None:
         return _from_totals(rider.report, rider.report.wall_s)
     mine = answered(samples) & np.isfinite(samples.end_s) & np.isfinite(samples.intended_s)
@@ -121,7 +121,7 @@ def _driver_rates(window: WindowFacts) -> Throughput:
     if samples is None or (window.cut and window.wall_s):
         return _from_totals(window.report, window.wall_s)
     ends = np.sort(samples.end_s[answered(samples) & np.isfinite(samples.end_s)])
-    first = (window.load.clients or 1) if window.load.kind == "clients" else 1
+    first = window.load.concurrency
     if len(ends) <= first:
         return _from_totals(window.report, window.wall_s)
     span_s = float(ends[-1] - ends[first - 1])
@@ -168,7 +168,7 @@ def _timings(window: WindowFacts) -> Mapping[str, TimingOrAbsent]:
         return dict.fromkeys(names, nothing)
     rows = kept & good_answers(samples)
     service = _between(samples.sent_s, samples.end_s, rows)
-    if window.load.kind != "rate":
+    if not window.load.has_schedule:
         response = service
         lag = lateness = _NO_SCHEDULE
     else:
@@ -192,10 +192,10 @@ def _between(begin_s: Times, end_s: Times, rows: Mask, *, least_s: float | None 
 def _timings_of_report(window: WindowFacts) -> Mapping[str, TimingOrAbsent]:
     none = Absent(absent=NO_SAMPLES)
     measured = none if window.cut else _timing_of(window.report.response_ms)
-    is_rate = window.load.kind == "rate"
-    from_start = is_rate and window.report.corrected == "yes"
+    has_schedule = window.load.has_schedule
+    from_start = has_schedule and window.report.corrected == "yes"
     return {
-        "response_ms": measured if from_start or not is_rate else none,
+        "response_ms": measured if from_start or not has_schedule else none,
         "service_ms": none if from_start else measured,
         "ttfb_ms": _timing_of(window.report.first_byte_ms),
         "dispatch_lag_ms": none,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from weighbridge.judge.acceptance import verdict_of
 from weighbridge.judge.texts import served_text
 from weighbridge.judge.timing import median_or_none
-from weighbridge.record.campaign import CellPlan
+from weighbridge.record.cell import PlannedCell
 from weighbridge.record.run import REASONS, RunRecord, Verdict
 from weighbridge.record.summary import Rejected
 
@@ -18,7 +18,7 @@ from weighbridge.record.summary import Rejected
 class Attempts:
     """A planned cell with all its attempts: `wanted` accepted runs, `status` of the campaign so far."""
 
-    plan: CellPlan
+    plan: PlannedCell
     runs: tuple[RunRecord, ...]
     wanted: int
     status: str
@@ -91,7 +91,7 @@ def _accepted_outcome(attempts: Attempts) -> Outcome:
     flags = ["few_runs"] if len(accepted) < attempts.wanted else []
     short = _k_of_n(attempts) if flags else None
     if 2 * len(saturated) >= len(accepted):
-        served = served_text(_achieved(saturated), attempts.plan.rate_rps)
+        served = served_text(_achieved(saturated), attempts.plan.load.offered_rps)
         return Outcome("saturated", "; ".join(part for part in (served, short) if part), tuple(flags), served)
     if saturated:
         flags.append("saturated_in_some_runs")

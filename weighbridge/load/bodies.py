@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from weighbridge.load.words import WORDS
-from weighbridge.matrix.cells import Mode, PayloadSpec
+from weighbridge.matrix.requests import Mode, PayloadSpec
 from weighbridge.record.stamps import reference
 
 # oha draws lines with replacement: ten lines a request keep the repeats below 5 %.

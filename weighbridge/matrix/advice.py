@@ -5,26 +5,18 @@ Called by `check`, `plan` and `bench`. Pure; the same thing is said once, not fo
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 
-from weighbridge import quantiles
 from weighbridge.matrix.cells import Cell
-from weighbridge.matrix.expand import GATEWAY_ALLOWANCE_S
 from weighbridge.matrix.load import LoadedMatrix
 from weighbridge.matrix.model import GRADE_RUNS
-from weighbridge.matrix.suggest import listed
 from weighbridge.matrix.yamltext import KeyPath
-
-SHARES = {"p95": 0.95, "p99": 0.99}
-# Room that a cap on connections should leave (METHOD section 2).
-ROOM = 1.5
 
 
 def advise(loaded: LoadedMatrix, cells: Sequence[Cell]) -> tuple[str, ...]:
     """Sentences `FILE:LINE:COLUMN: key: remark`, in the order of the file, each once."""
     supported = [cell for cell in cells if cell.not_supported is None]
-    found = [*_few_runs(loaded), *_few_samples(supported), *_low_caps(supported), *_unused_chains(loaded, cells)]
+    found = [*_few_runs(loaded), *_of_loads(supported), *_unused_chains(loaded, cells)]
     places = {(path, remark): loaded.place(path) for path, remark in found}
     ordered = sorted(places.items(), key=lambda item: (item[1].line or 0, item[1].column or 0))
     return tuple(f"{place}: {remark}" for (_, remark), place in ordered)
@@ -41,37 +33,9 @@ def _few_runs(loaded: LoadedMatrix) -> Iterator[tuple[KeyPath, str]]:
         )
 
 
-def _few_samples(cells: Sequence[Cell]) -> Iterator[tuple[KeyPath, str]]:
+def _of_loads(cells: Sequence[Cell]) -> Iterator[tuple[KeyPath, str]]:
     for cell in cells:
-        if cell.load.held is not None:
-            continue  # it has no percentiles
-        count = cell.load.main.request_count
-        weak = [name for name, share in SHARES.items() if quantiles.beyond(count, share) < quantiles.SAMPLES_BEYOND]
-        if not weak:
-            continue
-        needed = listed((f"{name} needs {quantiles.needed(SHARES[name]):,}" for name in weak), last="and")
-        absent = [name for name in weak if quantiles.beyond(count, SHARES[name]) == 0]
-        shown = "shown grey with its rank" if not absent else f"{listed(absent, last='and')} will be absent"
-        if cell.load.rate_rps is None:
-            yield ("loads", "clients", "requests"), f"{count:,} requests are measured in a run; {needed}: {shown}"
-        else:
-            by = " by the driver, beside the probe that rides along" if cell.load.ride else ""
-            remark = f"{cell.load.rate_rps:g} per second measures {count:,} requests in a run{by}; {needed}: {shown}"
-            yield ("loads", "rate", "duration"), remark
-
-
-def _low_caps(cells: Sequence[Cell]) -> Iterator[tuple[KeyPath, str]]:
-    for cell in cells:
-        rate_rps = cell.load.rate_rps
-        if rate_rps is None:
-            continue
-        needed = ROOM * rate_rps * (cell.answer.provider_time_s(cell.mode) + GATEWAY_ALLOWANCE_S)
-        if cell.load.connections < needed:
-            remark = (
-                f"{cell.load.connections} connections are few for {rate_rps:g} requests/s of mode {cell.mode}; "
-                f"{math.ceil(needed)} leave room for a gateway that adds 50 ms"
-            )
-            yield ("loads", "rate", "connections"), remark
+        yield from cell.load.advice(cell.answer, cell.mode)
 
 
 def _unused_chains(loaded: LoadedMatrix, cells: Sequence[Cell]) -> Iterator[tuple[KeyPath, str]]:

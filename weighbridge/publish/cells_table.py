@@ -10,28 +10,24 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 from weighbridge.judge.flags import FLAGS
+from weighbridge.matrix.loads import Load
 from weighbridge.publish import numbers
 from weighbridge.publish.clean import Code, plain
 from weighbridge.publish.figures import Notes, absent_cell, number_cell, percentile, rate_cell, timing_cells
 from weighbridge.publish.headline import BY_MODE, RESPONSE, SHIFT, TimingGroup
 from weighbridge.publish.layout import RowMaker, head_columns, sections
+from weighbridge.publish.load_words import LOAD_WORDS, TIMED_KINDS
 from weighbridge.publish.model import Cell, Column, Group, Table
 from weighbridge.publish.names import Names, is_floor
 from weighbridge.publish.setting import setting_text
-from weighbridge.publish.words import ADDED_FLOOR_TEXT, BOUND_TEXT, CLAIM_TEXT, PERCENTILE_WORDS, VERDICTS, spoken
+from weighbridge.publish.words import ADDED_FLOOR_TEXT, CLAIM_TEXT, PERCENTILE_WORDS, VERDICTS, spoken
 from weighbridge.record.figures import Absent, Timing
 from weighbridge.record.summary import CellSummary, Summary
 
 # Remarks that the page makes in another place: rank beside the figure, warning above every table.
 _SAID_ELSEWHERE = frozenset({"few_samples", "loaded_machine"})
 
-_KINDS = {"rate": "At a rate", "clients": "With clients that wait for their answer"}
 _MODES = {"plain": "plain answers", "stream": "streams"}
-_KIND_TEXTS = {
-    "rate": "Open loop: requests arrive at a fixed rate whether or not earlier ones are answered. "
-    "Response time counts from the intended start.",
-    "clients": f"Closed loop: each client sends its next request when it has its answer. {BOUND_TEXT}",
-}
 
 
 @dataclass(frozen=True)
@@ -50,7 +46,7 @@ class _Layout:
 def load_tables(summary: Summary, names: Names, anchor: str) -> tuple[Table, ...]:
     """One table for each kind of load and each mode that the campaign has."""
     tables = []
-    for kind in _KINDS:
+    for kind in TIMED_KINDS:
         for mode in _MODES:
             cells = [cell for cell in summary.cells if cell.load.kind == kind and cell.mode == mode]
             if cells:
@@ -74,12 +70,12 @@ def _table(summary: Summary, names: Names, cells: list[CellSummary], table_id: s
     heads = head_columns(names)
     return Table(
         id=table_id,
-        title=f"{_KINDS[kind]}: {_MODES[cells[0].mode]}",
+        title=f"{LOAD_WORDS[kind].heading}: {_MODES[cells[0].mode]}",
         caption=(
             " ".join(_caption(kind, layout)),
             setting_text(summary, names, cells),
         ),
-        columns=(*heads, *_timing_columns(layout), *_rate_columns(kind)),
+        columns=(*heads, *_timing_columns(layout), *_rate_columns(cells[0].load)),
         groups=(
             Group("", len(heads)),
             *(Group(f"{group.title}, ms", 3, group.css) for group in layout.groups),
@@ -95,7 +91,7 @@ def _table(summary: Summary, names: Names, cells: list[CellSummary], table_id: s
 
 
 def _caption(kind: str, layout: _Layout) -> Iterator[str]:
-    yield _KIND_TEXTS[kind]
+    yield LOAD_WORDS[kind].caption
     if layout.groups[0].title != SHIFT.title:
         yield ADDED_FLOOR_TEXT
     if layout.claims:
@@ -185,7 +181,7 @@ def _rates(cell: CellSummary, notes: Notes) -> tuple[Cell, ...]:
     achieved = rate_cell(cell.achieved_rps, notes, "Achieved/s")
     in_flight = numbers.ABSENT if cell.in_flight_max_count is None else numbers.count(cell.in_flight_max_count)
     flight = Cell(f"{in_flight} of {numbers.count(cell.load.connections)}", label="In flight of cap", css="n")
-    if cell.load.kind == "rate":
+    if cell.load.has_schedule:
         offered = numbers.ABSENT if cell.offered_rps is None else numbers.short(cell.offered_rps)
         return (Cell(offered, label="Offered/s", css="n"), achieved, flight)
     bound = number_cell(cell.littles_rps, "N ÷ mean", notes, _no_bound(cell))
@@ -193,7 +189,7 @@ def _rates(cell: CellSummary, notes: Notes) -> tuple[Cell, ...]:
 
 
 def _no_bound(cell: CellSummary) -> str:
-    return "told for more than one client" if cell.load.clients == 1 else "no mean service time"
+    return "told for more than one client" if cell.load.is_serial else "no mean service time"
 
 
 def _timing_columns(layout: _Layout) -> tuple[Column, ...]:
@@ -206,10 +202,10 @@ def _timing_columns(layout: _Layout) -> tuple[Column, ...]:
     return (*timings, *claim)
 
 
-def _rate_columns(kind: str) -> tuple[Column, ...]:
+def _rate_columns(load: Load) -> tuple[Column, ...]:
     pair = (
         (number_column("offered", "Offered/s"), number_column("achieved", "Achieved/s"))
-        if kind == "rate"
+        if load.has_schedule
         else (number_column("achieved", "Achieved/s"), number_column("N ÷ mean", "N ÷ mean response time, per s"))
     )
     return (

@@ -66,7 +66,7 @@ _FLAGS = frozenset({"answers_changed", "events_merged", "stalls", "mock_late", "
 
 def stream_tables(summary: Summary, names: Names, anchor: str) -> tuple[Table, ...]:
     """Both tables, or one line where no driver reads chunks; nothing without streams."""
-    cells = [cell for cell in summary.cells if cell.mode == "stream" and cell.load.kind in ("rate", "clients")]
+    cells = [cell for cell in summary.cells if cell.mode == "stream" and cell.load.measures_times]
     if not cells:
         return ()
     if not any(isinstance(cell.gap_ms, Timing) or isinstance(cell.ttft_ms, Timing) for cell in cells):

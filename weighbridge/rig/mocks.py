@@ -15,7 +15,7 @@ from typing import Any
 
 from weighbridge import resources
 from weighbridge.errors import LaneFailed
-from weighbridge.matrix.cells import AnswerSpec
+from weighbridge.matrix.requests import AnswerSpec
 from weighbridge.rig import http
 from weighbridge.rig.ready import Watched, wait_ready
 from weighbridge.rig.services import Child, Service
