@@ -14,25 +14,24 @@ import subprocess
 import sys
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from weighbridge.judge.flags import FLAGS
 from weighbridge.matrix.model import Matrix
 from weighbridge.matrix.recipe import Recipe
-from weighbridge.publish import words
 from weighbridge.record.campaign import CampaignRecord, Finished
 from weighbridge.record.certificate import Certificate
+from weighbridge.record.codes import FLAGS, REASONS
 from weighbridge.record.load_report import LoadReport
-from weighbridge.record.run import REASONS, RunRecord
+from weighbridge.record.run import RunRecord
 from weighbridge.record.summary import Summary
 
 CHECKOUT = Path(__file__).resolve().parents[1]
-ROOTS: Mapping[str, type[BaseModel]] = {
+ROOTS: Mapping[str, type[Any]] = {
     "campaign.json": CampaignRecord,
     "run.json": RunRecord,
     "summary.json": Summary,
@@ -57,13 +56,13 @@ print(json.dumps({
 }))
 """
 # Models of a page with the heading of their section.
-Titles = Mapping[type[BaseModel], str]
+Titles = Mapping[type[Any], str]
 _PLAIN = {str: "text", int: "whole number", float: "number", bool: "true or false", Any: "anything"}
 
 
 def documents() -> str:
     """Return every kept document with its fields, each part of a document once."""
-    shown: dict[type[BaseModel], str] = {}
+    shown: dict[type[Any], str] = {}
     for title, model in ROOTS.items():
         shown.setdefault(model, title)
         for part in _parts(model):
@@ -72,7 +71,7 @@ def documents() -> str:
     return "\n\n".join(_section(model, shown) for model in ordered)
 
 
-def input_keys(root: type[BaseModel]) -> str:
+def input_keys(root: type[Any]) -> str:
     """Return every key of an input file with its form, part by part."""
     shown = {root: "The file", **{part: part.__name__ for part in _parts(root)}}
     return "\n\n".join(_section(model, shown, is_input=True) for model in shown)
@@ -123,9 +122,11 @@ def flags() -> str:
 
 
 def reasons() -> str:
-    """Return every reason for which an attempt is rejected."""
-    rows = [(f"`{code}`", whose, _cell(words.spoken(code, words.REASONS))) for code, whose in REASONS.items()]
-    return _table(("reason", "whose doing", "meaning"), rows)
+    """Every reason for which an attempt is rejected or a cell has no run."""
+    rows = [
+        (f"`{code}`", entry.class_, f"`{entry.verdict}`", _cell(entry.meaning)) for code, entry in REASONS.items()
+    ]
+    return _table(("reason", "whose doing", "verdict", "meaning"), rows)
 
 
 PARTS: Mapping[tuple[str, str], Callable[[], str]] = {
@@ -183,10 +184,10 @@ def main(arguments: Sequence[str] | None = None, *, root: Path = CHECKOUT) -> in
     return 1 if found and only_check else 0
 
 
-def _section(model: type[BaseModel], known: Titles, *, is_input: bool = False) -> str:
+def _section(model: type[Any], known: Titles, *, is_input: bool = False) -> str:
     rows = []
-    for name, field in model.model_fields.items():
-        key = field.alias or name
+    for name, field in _fields(model).items():
+        key = field.serialization_alias or field.alias or name
         form = _input_form(name, field, known) if is_input else _type_text(field.annotation, known)
         form += "" if field.is_required() or not is_input else _default_text(name, field)
         rows.append((f"`{key}`", _cell(form), _cell(field.description or "")))
@@ -195,21 +196,32 @@ def _section(model: type[BaseModel], known: Titles, *, is_input: bool = False) -
     return f"### {known[model]}\n\n{sentences}\n\n{_table(('key', 'form', 'meaning'), rows)}"
 
 
-def _parts(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
+def _fields(model: type[Any]) -> Mapping[str, FieldInfo]:
+    """Return the fields of a document; those of the matrix's plain classes are read as a document reads them."""
+    if issubclass(model, BaseModel):
+        return model.model_fields
+    return {
+        name: FieldInfo.from_annotation(annotation)
+        for name, annotation in get_type_hints(model, include_extras=True).items()
+        if get_origin(annotation) is not ClassVar
+    }
+
+
+def _parts(model: type[Any]) -> Iterator[type[Any]]:
     """Yield models inside a model, depth first, in the order of its fields."""
-    seen: dict[type[BaseModel], None] = {}
+    seen: dict[type[Any], None] = {}
 
     def visit(annotation: Any) -> None:
-        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        if isinstance(annotation, type) and (issubclass(annotation, BaseModel) or is_dataclass(annotation)):
             if annotation not in seen:
                 seen[annotation] = None
-                for field in annotation.model_fields.values():
+                for field in _fields(annotation).values():
                     visit(field.annotation)
             return
         for inner in get_args(annotation):
             visit(inner)
 
-    for field in model.model_fields.values():
+    for field in _fields(model).values():
         visit(field.annotation)
     yield from seen
 

@@ -115,9 +115,9 @@ def test_a_fault_has_verdict_and_reason(
     project, ran = weighed
     found = project.cells()[cell]
     assert found["verdict"] == verdict
-    assert [one["reason"] for one in found["rejected"]] == [reason]
-    assert sentence in found["reason"]
-    assert found["reason"] in ran.out
+    assert [one["reason"]["code"] for one in found["rejected"]] == [reason]
+    assert sentence in found["reason"]["detail"]
+    assert found["reason"]["detail"] in ran.out
     assert found["response_ms"] == {"absent": verdict}
 
 

@@ -83,9 +83,9 @@ def test_streams_that_do_not_open_are_told(weighed: tuple[Project, Ran]) -> None
     """A gateway that lets five requests a second through does not open thirty at once: errored, with the counts."""
     project, ran = weighed
     cell = project.cells()[_cell(LOST)]
-    assert (cell["verdict"], [one["reason"] for one in cell["rejected"]]) == ("errored", ["errors"])
-    assert "streams open when" in cell["reason"]
-    assert cell["reason"] in ran.out
+    assert (cell["verdict"], [one["reason"]["code"] for one in cell["rejected"]]) == ("errored", ["errors"])
+    assert "streams open when" in cell["reason"]["detail"]
+    assert cell["reason"]["detail"] in ran.out
     assert cell["memory_per_stream_bytes"] == {"absent": "errored"}
     ran.ends_with(3)
 

@@ -113,9 +113,9 @@ def test_a_probe_that_dies_is_the_rigs_fault_and_tried_again(project: Project) -
         began.kill()
     rejected = [run for cell in CELLS for name, run in project.runs(cell).items() if "rejected" in name]
 
-    assert "generator_failed" in {run["reason"] for run in rejected}
-    killed = next(run for run in rejected if run["reason"] == "generator_failed")
-    assert "the probe beside the driver" in killed["reason_text"]
+    assert "generator_failed" in {run["reason"]["code"] for run in rejected}
+    killed = next(run for run in rejected if run["reason"]["code"] == "generator_failed")
+    assert "the probe beside the driver" in killed["reason"]["detail"]
     assert killed["counts"]["client_sent_count"] is None
     assert project.cells()[killed["cell"]]["verdict"] == "valid"
 

@@ -130,7 +130,7 @@ def test_a_rejected_attempt_is_kept_and_tried_again(retried: tuple[Project, Ran]
     runs = project.runs(CELL)
     assert list(runs) == ["b01", *(f"b01.rejected-{number}" for number in range(1, 5))]
     assert [runs[name]["attempt"] for name in runs] == [5, 1, 2, 3, 4]
-    assert {run["reason"] for name, run in runs.items() if name != "b01"} == {"generator_failed"}
+    assert {run["reason"]["code"] for name, run in runs.items() if name != "b01"} == {"generator_failed"}
     cell = project.cells()[CELL]
     assert (cell["verdict"], cell["runs_accepted"], cell["runs_attempted"]) == ("valid", 1, 5)
     assert cell["rejected"][0]["count"] == 4
@@ -151,9 +151,9 @@ def test_what_the_generator_did_is_said(retried: tuple[Project, Ran], fault: str
     project, ran = retried
     run = project.runs(CELL)[f"b01.rejected-{FAULTS.index(fault) + 1}"]
     assert run["verdict"] == "rig_limited"
-    assert sentence in run["reason_text"]
+    assert sentence in run["reason"]["detail"]
     assert sentence in ran.err
-    assert str(project.folder) not in run["reason_text"]
+    assert str(project.folder) not in run["reason"]["detail"]
 
 
 def test_the_broken_report_is_kept(retried: tuple[Project, Ran]) -> None:

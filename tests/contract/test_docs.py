@@ -26,8 +26,8 @@ from tests.contract.texts import (
 )
 from weighbridge import METHOD_VERSION
 from weighbridge.errors import InputError
-from weighbridge.matrix.binding import names
 from weighbridge.load.drivers import TRAITS
+from weighbridge.matrix.binding import names
 from weighbridge.matrix.catalogue import read_catalogue, read_recipe
 from weighbridge.matrix.expand import expand
 from weighbridge.matrix.load import read_matrix

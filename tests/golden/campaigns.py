@@ -6,6 +6,8 @@ from weighbridge.matrix.loads import ClientsLoad, Load, RateLoad
 from weighbridge.matrix.requests import AnswerSpec, PayloadSpec
 from weighbridge.record.campaign import CampaignRecord, GatewayFacts, GitFacts
 from weighbridge.record.cell import CellIdentity, PlannedCell
+from weighbridge.record.coded import CampaignWarning, Reason
+from weighbridge.record.codes import REASONS
 from weighbridge.record.figures import Absent, Figure, Interval, Timing
 from weighbridge.record.host import DiskFacts, HostFacts, LoadReading, ToolFacts
 from weighbridge.record.summary import CellSummary, GatewaySummary, Rejected, RunLine, Summary
@@ -89,6 +91,7 @@ def cell(gateway: str, load: Load, *, chain: str = "none", mode: str = "plain", 
         "verdict": "valid",
         "reason": None,
         "flags": (),
+        "runs_wanted": 3,
         "runs_accepted": 3,
         "runs_attempted": 3,
         "runs": tuple(line(block, p50=base + extra, rps=achieved) for block in (1, 2, 3)),
@@ -107,15 +110,15 @@ def cell(gateway: str, load: Load, *, chain: str = "none", mode: str = "plain", 
         "service_ms": response,
         "ttfb_ms": timing(20.2 + extra, 21.0 + extra, 23.0 + extra)
         if mode == "stream"
-        else Absent(absent="no_first_byte"),
+        else Absent(absent="driver_does_not_tell"),
         "shift_ms": shift if gateway != "direct" else Absent(absent="floor"),
         "shift_with_rejected_ms": shift,
         "ttfb_shift_ms": timing(extra, extra + 0.8, extra + 2.8)
         if mode == "stream" and gateway != "direct"
-        else Absent(absent="no_first_byte" if mode == "plain" else "floor"),
+        else Absent(absent="driver_does_not_tell" if mode == "plain" else "floor"),
         "claimed_overhead_ms": timing(4.1, 4.9, 6.0) if gateway == "litellm" else Absent(absent="not_claimed"),
         "dispatch_lag_ms": timing(0.03, 0.09, 0.21),
-        "release_lateness_ms": timing(0.4, 0.9, 1.2) if load.offered_rps else Absent(absent="closed_loop"),
+        "release_lateness_ms": timing(0.4, 0.9, 1.2) if load.offered_rps else Absent(absent="no_schedule"),
         "rate_error_ratio": -0.0004 if load.offered_rps else None,
         "cpu_ms_per_request": Figure(value=0.82 if gateway == "reference" else 3.4)
         if gateway != "direct"
@@ -224,7 +227,6 @@ def _litellm(load: Load, chain: str, mode: str) -> CellSummary:
         served = "served 66 of 150 per second"
         return cell(
             "litellm", load, chain=chain, mode=mode, verdict="saturated",
-            reason=f"{served}; 3 of 4 runs accepted, 3 wanted",
             served_text=served, achieved_rps=Figure(value=66.2, low=64.0, high=67.9), in_flight_max_count=32,
             shift_ms=Absent(absent="saturated"), ttfb_shift_ms=Absent(absent="saturated"),
         )  # fmt: skip
@@ -232,21 +234,23 @@ def _litellm(load: Load, chain: str, mode: str) -> CellSummary:
         return cell(
             "litellm", load, chain=chain, mode=mode, runs_attempted=4, flags=("floor_limited", "few_samples"),
             shift_ms=timing(9.4, 12.2, -0.3, n=250, few=True), shift_with_rejected_ms=timing(9.6, 13.9, 20.1),
-            rejected=(Rejected(reason="errors", reason_class="gateway", count=1, example="3 requests answered 500"),),
+            rejected=(Rejected(reason=Reason.of("errors", "3 requests answered 500"), count=1),),
             runs=(
-                line(1), line(2, accepted=False, verdict="errored", reason="errors", p50=None, load_after=BUSY),
+                line(1),
+                line(2, accepted=False, verdict="errored", reason=Reason.of("errors"), p50=None, load_after=BUSY),
                 line(2, attempt=2), line(3),
             ),
         )  # fmt: skip
     return cell("litellm", load, chain=chain, mode=mode)
 
 
-def without(verdict: str, reason: str, gateway: str, load: Load, **over) -> CellSummary:
+def without(verdict: str, detail: str, gateway: str, load: Load, **over) -> CellSummary:
     """A cell without figures."""
-    gone = Absent(absent="no_runs")
+    gone = Absent(absent=verdict)
+    code = next(code for code, entry in REASONS.items() if entry.verdict == verdict)
     given = {
         "verdict": verdict,
-        "reason": reason,
+        "reason": Reason.of("errors" if verdict == "errored" else code, detail),
         "runs_accepted": 0,
         "runs_attempted": 0,
         "runs": (),
@@ -278,13 +282,23 @@ def without(verdict: str, reason: str, gateway: str, load: Load, **over) -> Cell
 def smoke() -> Summary:
     """One run of one cell and its floor, on a machine that others loaded."""
     load = rate(20)
-    one = {"runs_accepted": 1, "runs_attempted": 1, "runs": (line(1, load_before=BUSY, load_after=BUSY),)}
-    flags = {"flags": ("few_samples", "loaded_machine", "something_new")}
+    one = {
+        "runs_wanted": 1,
+        "runs_accepted": 1,
+        "runs_attempted": 1,
+        "runs": (line(1, load_before=BUSY, load_after=BUSY),),
+    }
+    flags = {"flags": ("few_samples", "loaded_machine")}
     few = timing(2.5, 3.1, 4.4, n=160, few=True)
     cells = [cell("direct", load, **one), cell("reference", load, shift_ms=few, **one, **flags)]
     return summary(
         cells, grade="smoke", runs=1, loaded_machine=True, loaded_text="others took 1.4 cores before block 1",
-        warnings=("rate 20: 160 requests are too few for p95 (200) and p99 (1,000)",),
+        warnings=(
+            CampaignWarning(
+                code="requests_below_percentile",
+                detail="rate 20: 160 requests are too few for p95 (200) and p99 (1,000)",
+            ),
+        ),
     )  # fmt: skip
 
 
@@ -298,12 +312,13 @@ def hostile() -> Summary:
         cell("direct", load),
         without("errored", HOSTILE, "litellm", load, runs_attempted=1),
         cell(
-            "litellm", load, chain=HOSTILE, buffering=HOSTILE, flags=("<b>flag",), settings={HOSTILE: HOSTILE},
+            "litellm", load, chain=HOSTILE, buffering=HOSTILE, settings={HOSTILE: HOSTILE},
             runs_attempted=4,
-            rejected=(Rejected(reason="<i>reason", reason_class="gateway", count=1, example=HOSTILE),),
+            rejected=(Rejected(reason=Reason.of("errors", HOSTILE), count=1),),
         ),
     ]  # fmt: skip
     return summary(
-        cells, title=HOSTILE, command=f"invoke bench {HOSTILE}", warnings=(HOSTILE,), loaded_machine=True,
+        cells, title=HOSTILE, command=f"invoke bench {HOSTILE}", loaded_machine=True,
+        warnings=(CampaignWarning(code="driver_replaced", detail=HOSTILE),),
         loaded_text=HOSTILE,
     )  # fmt: skip

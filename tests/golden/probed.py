@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.golden.campaigns import PAYLOADS, cell, clients, rate, summary, timing
 from weighbridge.matrix.loads import Load
 from weighbridge.record.campaign import CpuPlanFacts
+from weighbridge.record.coded import CampaignWarning
 from weighbridge.record.figures import Absent, Figure
 from weighbridge.record.streams import Bunching, Fidelity, StampCounts
 from weighbridge.record.summary import CellSummary, Slope, Summary
@@ -68,14 +69,14 @@ def probed() -> Summary:
             chain="starter",
             verdict="saturated",
             served_text="served 66 of 150 per second",
-            reason="served 66 of 150 per second",
             achieved_rps=Figure(value=66.2, low=64.0, high=67.9),
         )
     ]
     cells += [_stampless(load) for load in loads]
     cells += [_buffering(load) for load in loads]
     plan = CpuPlanFacts(gateway=(2, 3, 6, 7), mocks=(1,), driver=(0,))
-    made = summary(cells, warnings=("oha is not there, so the built-in probe drives; `invoke install` builds oha",))
+    text = "oha is not there, so the built-in probe drives; `invoke install` builds oha"
+    made = summary(cells, warnings=(CampaignWarning(code="driver_replaced", detail=text),))
     return made.model_copy(update={"provenance": made.provenance.model_copy(update={"cpu_plan": plan})})
 
 

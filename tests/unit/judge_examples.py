@@ -9,18 +9,28 @@ from typing import Any
 import numpy as np
 
 from weighbridge.judge.figures import run_figures
-from weighbridge.judge.inputs import DriverEnd, ProviderHealth, RunInputs, WindowFacts
+from weighbridge.judge.inputs import DriverEnd, Judgement, ProviderHealth, RunInputs, WindowFacts
 from weighbridge.matrix.loads import ClientsLoad, Load, RateLoad
 from weighbridge.matrix.requests import AnswerSpec, PayloadSpec
 from weighbridge.record.campaign import CampaignRecord, GatewayFacts, GitFacts
 from weighbridge.record.cell import CellIdentity, PlannedCell
-from weighbridge.record.figures import Absent
+from weighbridge.record.figures import NOT_MEASURED
 from weighbridge.record.host import HostFacts, LoadReading
 from weighbridge.record.load_report import LoadReport
 from weighbridge.record.run import Counts, Evidence, RunRecord
 from weighbridge.record.samples import SampleTable, from_columns
 
 QUIET = LoadReading(load_1m=0.4, cpu_some_pct=0.5, io_some_pct=0.0, steal_pct=0.0, foreign_cpu_cores=0.01)
+
+
+def code_of(found: Judgement | RunRecord) -> str | None:
+    """Code of the reason for which a run does not count."""
+    return None if found.reason is None else found.reason.code
+
+
+def detail_of(found: Judgement | RunRecord) -> str:
+    """What the reason says; empty without one."""
+    return "" if found.reason is None else found.reason.detail
 
 
 def rate_load(rate_rps: float, request_count: int, connections: int = 32) -> Load:
@@ -102,8 +112,8 @@ def report(samples: SampleTable | None, load: Load, **changes: Any) -> LoadRepor
         "completed_rps": answered / wall if wall else None,
         "success_ratio": 1.0,
         "received_bytes": 500 * answered,
-        "response_ms": Absent(absent="not needed here"),
-        "first_byte_ms": Absent(absent="not needed here"),
+        "response_ms": NOT_MEASURED,
+        "first_byte_ms": NOT_MEASURED,
     }
     return LoadReport(**{**fields, **changes})
 

@@ -61,13 +61,14 @@ def test_the_newest_one_that_holds_is_shown(tmp_path: Path) -> None:
 def test_without_a_valid_one_the_reason_of_the_newest_is_given(tmp_path: Path) -> None:
     """Absent, never silent: none there, or why the newest does not hold."""
     mine = stored(tmp_path, "mine")
-    assert certificate_for(tmp_path, mine) == Absent(absent=NONE_THERE)
+    assert certificate_for(tmp_path, mine) == NONE_THERE
 
     stored(tmp_path, "old", certificate(record("old"), made_at=NOW - timedelta(days=8)))
     found = certificate_for(tmp_path, mine)
 
     assert isinstance(found, Absent)
-    assert found.absent == "that of old does not hold: it is older than seven days"
+    assert found.absent == "certificate_does_not_hold"
+    assert found.detail == "that of old does not hold: it is older than seven days"
 
 
 def finished(found: Certificate | Absent) -> Finished:

@@ -257,9 +257,7 @@ def attempt(window: WindowFacts, block: int = 1, **changes: Any) -> RunRecord:
     assert window.inband is not None
     judgement = judge_run(inputs(window, mode=window.inband.mode, evidence=changes.get("evidence", ())))
     fields = {"accepted": judgement.accepted, "verdict": judgement.verdict, "reason": judgement.reason}
-    return run(
-        "faulty.none.work.stream.rate-50", block, window, reason_text=judgement.reason_text, **fields, **changes
-    )
+    return run("faulty.none.work.stream.rate-50", block, window, **fields, **changes)
 
 
 def faulty(fault: str) -> WindowFacts:

@@ -23,7 +23,7 @@ from tests.unit.inband_examples import (
     streams,
     tables,
 )
-from tests.unit.judge_examples import campaign, inputs, open_loop, plan, rate_load, run, window
+from tests.unit.judge_examples import campaign, code_of, inputs, open_loop, plan, rate_load, run, window
 from weighbridge.judge.acceptance import judge_run
 from weighbridge.judge.histograms import run_histograms
 from weighbridge.judge.inputs import WindowFacts
@@ -57,7 +57,6 @@ def record(cell: str, block: int, facts: WindowFacts, **changes: Any) -> RunReco
         "accepted": judgement.accepted,
         "verdict": judgement.verdict,
         "reason": judgement.reason,
-        "reason_text": judgement.reason_text,
         "flags": judgement.flags,
     }
     return run(cell, block, facts, **{**fields, **changes})
@@ -118,7 +117,7 @@ def test_a_saturated_cell_has_no_added_time() -> None:
     found = cell_of(summary_of("plain", lanes([4 * MS] * 3), verdict="saturated"), "plain")
 
     assert isinstance(found.added_ms, Absent)
-    assert found.added_ms.absent.startswith("saturated: served")
+    assert (found.added_ms.absent, found.added_ms.detail[:6]) == ("saturated", "served")
 
 
 def test_one_cached_run_voids_the_cell() -> None:
@@ -130,7 +129,8 @@ def test_one_cached_run_voids_the_cell() -> None:
     cell = cell_of(summary_of("plain", found), "plain")
 
     assert cell.verdict == "errored"
-    assert "cache_hit" in (cell.reason or "")
+    assert cell.reason is not None
+    assert cell.reason.code == "cache_hit"
     assert isinstance(cell.stamps, StampCounts)
     assert cell.stamps.stale_count == 1
 
@@ -327,9 +327,9 @@ def test_a_fast_500_is_rejected_and_has_no_times() -> None:
     facts = replace(facts, report=facts.report.model_copy(update={"answered_by_status": {"500": 600}}))
     made = inputs(facts, evidence=())
 
-    assert judge_run(made).reason == "errors"
+    assert code_of(judge_run(made)) == "errors"
     assert made.figures is not None
-    assert made.figures.added_ms == Absent(absent="no good answer is left")
+    assert made.figures.added_ms == Absent(absent="no_good_answer")
 
 
 def test_an_impossible_added_time_is_flagged() -> None:

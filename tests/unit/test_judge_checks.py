@@ -87,7 +87,7 @@ def test_a_floor_that_doubles_under_load_is_caught() -> None:
     serial = Timing(p50=20.0, p95=20.0, p99=20.0, mean=20.0, n=1000)
     assert checks.floor_slow(serial.model_copy(update={"p50": 45.0}), serial)
     assert not checks.floor_slow(serial.model_copy(update={"p50": 35.0}), serial)
-    assert not checks.floor_slow(Absent(absent="x"), serial)
+    assert not checks.floor_slow(Absent(absent="no_samples"), serial)
 
 
 @pytest.mark.parametrize(("undelivered", "growing"), [(None, False), (10, False), (50, False), (60, True)])

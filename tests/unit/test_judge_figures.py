@@ -107,7 +107,7 @@ def test_a_cut_run_takes_its_rate_from_the_totals_and_has_no_response_time() -> 
     assert found.achieved_from == "totals"
     assert found.achieved_rps == pytest.approx(66, rel=0.01)
     assert isinstance(found.response_ms, Absent)
-    assert found.response_ms.absent.startswith("cut")
+    assert found.response_ms.absent == "cut"
 
 
 def test_a_cut_run_whose_report_has_no_wall_clock_takes_that_of_the_process() -> None:

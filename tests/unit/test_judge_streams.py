@@ -21,7 +21,7 @@ from tests.unit.inband_examples import (
     streams,
     tables,
 )
-from tests.unit.judge_examples import inputs
+from tests.unit.judge_examples import code_of, inputs
 from weighbridge.judge import buffering, events
 from weighbridge.judge.acceptance import judge_run
 from weighbridge.judge.figures import run_figures
@@ -186,7 +186,7 @@ def test_a_lost_chunk_is_an_error_although_the_status_is_200() -> None:
     assert fidelity(figures).level == "differs"
     assert fidelity(figures).missing_chunk_count == 40
     assert figures.error_count == 40
-    assert (judged(window).accepted, judged(window).reason) == (False, "errors")
+    assert (judged(window).accepted, code_of(judged(window))) == (False, "errors")
 
 
 def test_repeated_and_reordered_chunks_are_told_by_name() -> None:
@@ -248,7 +248,7 @@ def test_streams_without_an_end_marker_are_errors() -> None:
     window = inband_window(requests, found)
 
     assert run_figures(window).end_marker_ratio == Figure(value=0.75)
-    assert judged(window).reason == "errors"
+    assert code_of(judged(window)) == "errors"
 
 
 def test_streams_that_we_cut_off_are_no_errors() -> None:

@@ -25,6 +25,7 @@ from tests.unit.judge_examples import (
 from weighbridge.judge.exitcode import exit_code
 from weighbridge.judge.summarise import summarise
 from weighbridge.record.campaign import Finished
+from weighbridge.record.coded import Reason
 from weighbridge.record.figures import Absent, Figure, Timing
 from weighbridge.record.run import Resources, RunRecord
 from weighbridge.record.summary import CellSummary, Summary
@@ -50,7 +51,7 @@ def good(blocks: int = 3) -> list[RunRecord]:
 
 def rejected(cell: str, block: int, reason: str, **changes: Any) -> RunRecord:
     """Attempt that does not count."""
-    fields = {"accepted": False, "verdict": "errored", "reason": reason, "reason_text": f"{reason} happened"}
+    fields = {"accepted": False, "verdict": "errored", "reason": Reason.of(reason, f"{reason} happened")}
     return run(cell, block, changes.pop("facts", None), **{**fields, **changes})
 
 
@@ -97,9 +98,9 @@ def test_every_planned_cell_is_there_whatever_became_of_it() -> None:
     gateways = (gateway("direct"), gateway("reference"), gateway("litellm", unavailable="no wheel for this system"))
     found = summarise(campaign(*PLANS, unsupported, absent, never, gateways=gateways), good(), DONE)
     verdicts = {one.cell: (one.verdict, one.reason) for one in found.cells}
-    assert verdicts[unsupported.cell] == ("not_supported", "no finance chain")
-    assert verdicts[absent.cell] == ("unavailable", "no wheel for this system")
-    assert verdicts[never.cell] == ("incomplete", "not run")
+    assert verdicts[unsupported.cell] == ("not_supported", Reason.of("not_supported", "no finance chain"))
+    assert verdicts[absent.cell] == ("unavailable", Reason.of("unavailable", "no wheel for this system"))
+    assert verdicts[never.cell] == ("incomplete", Reason.of("not_run", "not run"))
     for name in (unsupported.cell, absent.cell, never.cell):
         one = cell(found, name)
         for figure in (one.response_ms, one.shift_ms, one.achieved_rps, one.drain_s, one.cpu_ms_per_request):
@@ -119,8 +120,9 @@ def test_a_cell_without_an_accepted_run_speaks_by_its_commonest_reason(reason: s
     found = summarise(campaign(*PLANS), runs, DONE)
     one = cell(found)
     assert one.verdict == verdict
-    assert one.reason == f"0 of 6 runs accepted, 3 wanted; {reason}: {reason} happened"
-    assert [(entry.reason, entry.count) for entry in one.rejected] == [(reason, 5), ("steal", 1)]
+    assert one.reason == Reason.of(reason, f"{reason} happened")
+    assert (one.runs_accepted, one.runs_attempted, one.runs_wanted) == (0, 6, 3)
+    assert [(entry.reason.code, entry.count) for entry in one.rejected] == [(reason, 5), ("steal", 1)]
     assert isinstance(one.shift_ms, Absent)
     assert isinstance(one.shift_with_rejected_ms, Absent)
     assert exit_code(found) == 3
@@ -130,7 +132,7 @@ def test_k_of_n_is_said_and_a_gateway_is_not_shown_by_its_lucky_runs() -> None:
     """One accepted of two because of the rig: valid with k of n. One accepted of five errors: errored."""
     rig = summarise(campaign(*PLANS), [*good(1), rejected(CELL, 2, "load_limit")], DONE)
     assert (cell(rig).verdict, cell(rig).flags) == ("valid", ("few_runs",))
-    assert cell(rig).reason == "1 of 2 runs accepted, 3 wanted"
+    assert (cell(rig).reason, cell(rig).runs_attempted, cell(rig).runs_wanted) == (None, 2, 3)
     theirs = [rejected(CELL, b, "errors", attempt=b) for b in range(2, 7)]
     assert cell(summarise(campaign(*PLANS), [*good(1), *theirs], DONE)).verdict == "errored"
 
@@ -139,7 +141,7 @@ def test_a_retry_that_filled_up_the_runs_leaves_no_mark_but_its_count() -> None:
     """Three accepted and one rejected: valid, no flag, the rejected one listed."""
     one = cell(summarise(campaign(*PLANS), [*good(), rejected(CELL, 2, "errors", attempt=4)], DONE))
     assert (one.verdict, one.flags, one.runs_attempted) == ("valid", (), 4)
-    assert one.rejected[0].reason_class == "gateway"
+    assert one.rejected[0].reason.class_ == "gateway"
 
 
 def test_the_headline_is_recomputed_with_the_rejected_runs() -> None:
@@ -164,7 +166,7 @@ def test_a_saturated_cell_says_what_it_served_and_has_no_shift() -> None:
     found = summarise(campaign(floor, plan(name, load)), runs, DONE)
     one = cell(found, name)
     assert (one.verdict, one.served_text) == ("saturated", "served 66 of 150 per second")
-    assert one.shift_ms == Absent(absent="saturated: served 66 of 150 per second")
+    assert one.shift_ms == Absent(absent="saturated", detail="served 66 of 150 per second")
     assert isinstance(one.response_ms, Absent)
     assert (one.offered_rps, exit_code(found)) == (150, 0)
 
@@ -195,7 +197,7 @@ def test_many_clients_have_littles_rate_beside_the_achieved_one() -> None:
     assert isinstance(one.achieved_rps, Figure)
     assert one.achieved_rps.value == pytest.approx(2000, rel=0.01)
     assert isinstance(one.shift_ms, Absent)
-    assert one.shift_ms.absent.startswith("no_floor")
+    assert one.shift_ms.absent == "no_floor"
 
 
 def test_calls_drain_and_cost_are_per_request_and_absent_where_unknown() -> None:
@@ -208,7 +210,9 @@ def test_calls_drain_and_cost_are_per_request_and_absent_where_unknown() -> None
         counts=counts(1001, control_plane_calls=calls),
         drain_s=1.5,
         undelivered_at_end_count=7,
-        resources=Resources(cpu_s=2.002, rss_idle_bytes=5, rss_peak_bytes=9, absent={"flush_count": "no device"}),
+        resources=Resources(
+            cpu_s=2.002, rss_idle_bytes=5, rss_peak_bytes=9, absent={"flush_count": Absent(absent="no_device")}
+        ),
     )
     found = summarise(campaign(*PLANS, runs=1), [run(FLOOR, 1, lane(0.02)), rich], DONE)
     one = cell(found)
@@ -217,7 +221,7 @@ def test_calls_drain_and_cost_are_per_request_and_absent_where_unknown() -> None
     assert isinstance(one.cpu_ms_per_request, Figure)
     assert one.cpu_ms_per_request.value == pytest.approx(2.0)
     assert (one.drain_s, one.undelivered_at_end_count) == (Figure(value=1.5, low=1.5, high=1.5), 7)
-    assert one.flushes_per_request == Absent(absent="no device")
+    assert one.flushes_per_request == Absent(absent="no_device")
     assert cell(found, FLOOR).control_plane_calls_per_request == Absent(absent="no_control_plane")
     assert cell(found, FLOOR).drain_s == Absent(absent="no_events")
 
@@ -257,8 +261,8 @@ def test_a_campaign_that_still_runs_or_was_interrupted_says_so() -> None:
     assert summarise(campaign(*PLANS), good(), None).status == "running"
     stopped = DONE.model_copy(update={"status": "interrupted"})
     found = summarise(campaign(*PLANS), good(1)[:1], stopped)
-    assert cell(found).reason == "not run: the campaign is interrupted"
-    assert cell(found, FLOOR).reason == "1 of 1 runs accepted, 3 wanted (campaign interrupted)"
+    assert cell(found).reason == Reason.of("not_run", "not run: the campaign is interrupted")
+    assert (cell(found, FLOOR).reason, cell(found, FLOOR).runs_wanted) == (None, 3)
 
 
 def test_the_mock_is_labelled_wherever_it_stands_and_the_floor_comes_first() -> None:
@@ -292,7 +296,7 @@ def test_a_rejected_floor_leaves_the_shift_absent_and_shown_with_rejected_runs_o
 
 def test_a_windowless_accepted_run_breaks_nothing() -> None:
     """A record without figures, counts or report (a phase that failed) is summarised, not crashed on."""
-    bare = [run(CELL, b, None, accepted=False, verdict="errored", reason="never_ready") for b in (1, 2)]
+    bare = [run(CELL, b, None, accepted=False, verdict="errored", reason=Reason.of("never_ready")) for b in (1, 2)]
     found = cell(summarise(campaign(*PLANS), bare, DONE))
     assert found.verdict == "errored"
     assert found.error_count == 0

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.unit.inband_examples import ANSWER, MS, US, plain
-from tests.unit.judge_examples import QUIET, inputs, open_loop, rate_load, window
+from tests.unit.judge_examples import QUIET, code_of, inputs, open_loop, rate_load, window
 from weighbridge.errors import StoreError
 from weighbridge.judge.blocks import judge_block, judge_busy_block
 from weighbridge.judge.calibration import TARE_NEEDED, is_thin, weigh
@@ -126,7 +126,7 @@ def test_stolen_time_voids_a_block() -> None:
     """Above 1 % of stolen CPU a block is rejected, beside a planted neighbour too; at the limit it is not."""
     assert judge_block(block_inputs(steal_pct=1.0)).accepted
     for judge in (judge_block, judge_busy_block):
-        assert (judge(block_inputs(steal_pct=1.1)).accepted, judge(block_inputs(steal_pct=1.1)).reason) == (
+        assert (judge(block_inputs(steal_pct=1.1)).accepted, code_of(judge(block_inputs(steal_pct=1.1)))) == (
             False,
             "steal",
         )
@@ -137,7 +137,7 @@ def test_a_late_probe_voids_a_block_unless_the_neighbour_was_planted() -> None:
     limit = int(0.05 * rate_load(290, 580).window_count)
     found = judge_block(block_inputs(lagged_count=limit + 1))
 
-    assert (found.accepted, found.reason, found.verdict) == (False, "generator_lag", "rig_limited")
+    assert (found.accepted, code_of(found), found.verdict) == (False, "generator_lag", "rig_limited")
     assert judge_block(block_inputs(lagged_count=limit)).accepted
     assert judge_busy_block(block_inputs(lagged_count=limit + 1)).accepted
 
@@ -146,7 +146,7 @@ def test_other_faults_of_a_block_keep_their_reason() -> None:
     """A block that no rule of a run accepts is rejected for that."""
     broken = replace(block_inputs(steal_pct=50.0), gateway_died="died of SIGKILL")
 
-    assert judge_block(broken).reason == "crashed"
+    assert code_of(judge_block(broken)) == "crashed"
 
 
 def test_few_samples_widen_a_limit_and_many_do_not() -> None:

@@ -16,7 +16,7 @@ from weighbridge.matrix.load import read_matrix
 
 def _said(folder: Path, *changes: tuple[str, str]) -> tuple[str, ...]:
     read = loaded(folder, *changes)
-    return advise(read, expand(read, catalogue()))
+    return tuple(one.text for one in advise(read, expand(read, catalogue())))
 
 
 def test_a_sound_matrix_gets_no_advice(tmp_path: Path) -> None:
@@ -92,4 +92,6 @@ def test_held_streams_need_no_samples(tmp_path: Path) -> None:
     change = ("  rate: {per_second: [50], duration: 30s}\n", "  streams: {held: [0, 20], hold: 3s}\n")
     matrix = loaded(tmp_path, change, ("requests: 1000", "requests: 1000"))
 
-    assert not [text for text in advise(matrix, expand(matrix, catalogue())) if "samples" in text or "p99" in text]
+    assert not [
+        one for one in advise(matrix, expand(matrix, catalogue())) if "samples" in one.text or "p99" in one.text
+    ]

@@ -66,7 +66,9 @@ def test_another_campaigns_certificate_is_one_sentence_in_the_terminal_and_whole
 
 def test_without_a_certificate_the_reason_stands_there() -> None:
     """A page without a valid certificate says so and shows no empty table."""
-    summary = campaigns.smoke().model_copy(update={"certificate": Absent(absent="the kernel is another one")})
+    summary = campaigns.smoke().model_copy(
+        update={"certificate": Absent(absent="certificate_does_not_hold", detail="the kernel is another one")}
+    )
     scale = scale_of(summary, "c1")
 
     assert scale.lines == ("There is no valid certificate of this scale: the kernel is another one.",)

@@ -14,6 +14,7 @@ from weighbridge.publish.model import Table
 from weighbridge.publish.names import names_of
 from weighbridge.publish.page import campaign_of
 from weighbridge.publish.terminal import campaign_text
+from weighbridge.record.coded import Reason
 from weighbridge.record.figures import Absent, Figure
 from weighbridge.record.summary import CellSummary, Summary
 
@@ -85,7 +86,7 @@ def test_no_other_table_has_them() -> None:
 def test_a_gateway_that_did_not_hold_them_is_in_the_table_all_the_same() -> None:
     """Without an accepted run the row is there with the reason of its cell."""
     failed = held(
-        "litellm", verdict="errored", reason="0 of 3 runs accepted; errors: streams failed", runs_accepted=0,
+        "litellm", verdict="errored", reason=Reason.of("errors", "streams failed"), runs_attempted=3, runs_accepted=0,
         memory_per_stream_bytes=Absent(absent="errored"),
     )  # fmt: skip
     found = table(campaign(failed), "-cost")

@@ -96,7 +96,7 @@ def test_a_row_without_figures_says_why() -> None:
     rows = [row for mode in ("plain", "stream") for row in cells_of(view("whole"), f"clients-{mode}")]
     text = " ".join(" ".join(row) for row in rows)
     assert "not supported the recipe does not claim the chain finance" in text
-    assert "errored 12 of 1,000 requests answered 500" in text
+    assert "errored 0 of 6 runs accepted, 3 wanted; errors: 12 of 1,000 requests answered 500" in text
 
 
 def test_a_limit_of_the_rig_is_not_a_reproach_in_the_gateways_row() -> None:
@@ -106,7 +106,10 @@ def test_a_limit_of_the_rig_is_not_a_reproach_in_the_gateways_row() -> None:
     table = campaign_of(summary([cell("direct", load), limited]), "c1").tables[0]
     said = table.sections[0].rows[1].cells[2]
     assert (said.text, said.small) == ("no figure: limit of the rig", "")
-    assert table.footnotes[0].text == "limit of the rig, not of the gateway: oha lagged"
+    assert (
+        table.footnotes[0].text
+        == "limit of the rig, not of the gateway: 0 of 0 runs accepted, 3 wanted; load_limit: oha lagged"
+    )
 
 
 def test_every_absent_figure_carries_a_reason() -> None:
@@ -330,12 +333,12 @@ def test_first_bytes_that_a_driver_does_not_give_are_told_once() -> None:
     """Plain answers without first-byte times leave the TTFB table with a sentence."""
     table = next(t for t in view("whole").tables if t.id == "c1-ttfb")
     assert [s.title for s in table.sections] == [f"Chain {c} · stream" for c in ("none", "starter", "finance")]
-    assert "Absent for plain answers: the driver keeps no first-byte time for this mode." in table.caption
+    assert "Absent for plain answers: the driver does not tell it." in table.caption
 
 
 def test_a_campaign_of_the_floor_alone_is_a_page() -> None:
     """Only the floor, without a single figure, still renders."""
-    gone = without("errored", "the provider died", "direct", rate(50), achieved_rps=Absent(absent="no_runs"))
+    gone = without("errored", "the provider died", "direct", rate(50), achieved_rps=Absent(absent="errored"))
     assert b"the provider died" in files([summary([gone])])["index.html"]
     alone = summary([cell("direct", rate(50), achieved_rps=Figure(value=50.0))])
     assert "no cost to tell" in campaign_of(alone, "c1").answer[1]

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import functools
-import re
 
 import pytest
 
 from tests.golden.campaigns import cell, clients, rate, summary, whole
 from tests.golden.probed import fidelity, probed, seen, sloped
-from weighbridge import resources
 from weighbridge.judge import buffering
-from weighbridge.judge.flags import FLAGS
 from weighbridge.publish import numbers, templating, words
 from weighbridge.publish.charts import charts
 from weighbridge.publish.names import names_of
 from weighbridge.publish.page import campaign_of, page_of
 from weighbridge.publish.terminal import campaign_text
+from weighbridge.record.codes import ABSENCES
 from weighbridge.record.figures import Absent, Figure
-from weighbridge.record.run import REASONS
 
 
 @functools.cache
@@ -144,7 +141,7 @@ def test_a_stream_cell_without_a_verdict_says_why() -> None:
     load = rate(50)
     made = summary([seen(cell(g, load, mode="stream"), buffering=None) for g in ("direct", "reference")])
     found = table(campaign_of(made, "c1"), "chunks")
-    assert buffering.TOO_FEW in [note.text for note in found.footnotes]
+    assert ABSENCES["too_few_pairs"] in [note.text for note in found.footnotes]
 
 
 def test_cost_names_rate_source_and_whole_device() -> None:
@@ -206,22 +203,6 @@ def test_the_terminal_leads_with_added_time() -> None:
     heads = [line.split() for line in campaign_text(probed()).splitlines() if "offered" in line]
     assert heads[0] == ["offered", "achieved", "added", "added", "shift", "shift", "resp.", "resp.", "CPU"]
     assert heads[1][2:6] == ["+first", "+first", "+end", "+end"]
-
-
-def test_every_reason_of_a_run_has_words() -> None:
-    """No rejected run is told by a bare code."""
-    assert set(REASONS) <= set(words.REASONS)
-
-
-def test_every_flag_that_is_raised_has_a_sentence() -> None:
-    """Flags are yielded or appended as literals in the judge room; each is explained."""
-    source = "\n".join(
-        path.read_text(encoding="utf-8")
-        for path in sorted((resources.pages().parents[1] / "weighbridge" / "judge").glob("*.py"))
-    )
-    raised = set(re.findall(r'(?:yield |flags\.append\(|unchecked = \()"([a-z_]+)"', source))
-    assert len(raised) > 20
-    assert raised - {"incomplete"} <= set(FLAGS)
 
 
 @pytest.mark.parametrize(

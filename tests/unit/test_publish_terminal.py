@@ -57,7 +57,8 @@ def test_rows_without_figures_say_what_became_of_them() -> None:
     assert "150 – – – – – – – – 0/0 not supported" in litellm
     assert "10 – – – – – – – – – 0/6 errored" in litellm
     text = "\n".join(lines)
-    assert "litellm.starter.work.stream.clients-10: 12 of 1,000 requests answered 500" in text
+    said = "0 of 6 runs accepted, 3 wanted; errors: 12 of 1,000 requests answered 500"
+    assert f"litellm.starter.work.stream.clients-10: {said}" in text
     assert "litellm.none.work.plain.rate-150: served 66 of 150 per second; 3 of 4 runs accepted, 3 wanted" in text
     assert "149 attempts: 141 accepted, 8 rejected (2 for failed requests)." in text
 
@@ -113,7 +114,7 @@ def report(**over) -> LoadReport:
         "answered_by_status": {"200": 98, "500": 1}, "failed_count": 1, "failed_by_class": {"timeout": 1, "reset": 0},
         "censored_count": 0, "completed_rps": 3.29, "success_ratio": 0.98, "received_bytes": 2048,
         "response_ms": Percentiles(p50=1.0, p95=2.0, p99=None, max=9.0, n=99),
-        "first_byte_ms": Absent(absent="not_given"),
+        "first_byte_ms": Absent(absent="not_reported"),
     } | over  # fmt: skip
     return LoadReport(**given)
 
@@ -127,7 +128,7 @@ def test_a_load_report_tells_unknown_from_nothing() -> None:
     assert lines["answered"] == "99 (200: 98, 500: 1)"
     assert lines["failed"] == "1 (timeout: 1)"
     assert lines["response time, ms"] == "p50 1.00, p95 2.00, p99 –, max 9.00, n 99"
-    assert lines["first byte, ms"] == "– (not given)"
+    assert lines["first byte, ms"] == "– (not reported)"
     assert lines["error"] == "reset x (2)"
     assert lines["note"] == "3 aborted at the deadline"
 

@@ -17,7 +17,6 @@ from weighbridge.judge.figures import run_figures
 from weighbridge.judge.histograms import HISTOGRAMS_FILE, run_histograms
 from weighbridge.judge.inputs import (
     DriverEnd,
-    Failure,
     Judgement,
     ProviderHealth,
     RunInputs,
@@ -25,6 +24,7 @@ from weighbridge.judge.inputs import (
 )
 from weighbridge.judge.timing import timing
 from weighbridge.matrix.cells import Cell
+from weighbridge.record.coded import Reason
 from weighbridge.record.figures import Absent
 from weighbridge.record.run import Evidence, RunRecord
 from weighbridge.rig.lane import Lane
@@ -64,7 +64,7 @@ def make_attempt(stage: Stage, lane: Lane, attempt: Attempt, evidence: tuple[Evi
         return fail_attempt(stage, attempt, error, evidence, lane.kept_files())
     inputs = _inputs(stage, attempt, window, evidence)
     judgement = attempt.judge(inputs)
-    if "connections_unchecked" in judgement.flags:
+    if judgement.needs_more_connections:
         inputs = replace(inputs, doubled_achieved_rps=_with_more_connections(stage, lane, attempt))
         judgement = attempt.judge(inputs)
     record = _record(stage, attempt, judgement, evidence).model_copy(update=_measured(window, inputs))
@@ -84,7 +84,7 @@ def fail_attempt(
         load=attempt.cell.load,
         mode=attempt.cell.mode,
         is_floor=attempt.cell.is_floor,
-        failure=Failure(error.reason, stage.without_folders(str(error))),
+        failure=Reason.of(error.reason, stage.without_folders(str(error))),
         evidence=evidence,
         gate_text=attempt.gate_text,
     )
@@ -160,7 +160,6 @@ def _record(stage: Stage, attempt: Attempt, judgement: Judgement, evidence: tupl
         accepted=judgement.accepted,
         verdict=judgement.verdict,
         reason=judgement.reason,
-        reason_text=judgement.reason_text,
         flags=judgement.flags,
         started_at=utc_now(),
         window_s=0.0,

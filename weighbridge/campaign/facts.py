@@ -6,9 +6,9 @@ from weighbridge.campaign.window import PROVIDER_FILE, Window
 from weighbridge.judge.inputs import InbandFacts, RiderFacts, WindowFacts
 from weighbridge.load.driver import Reading
 from weighbridge.matrix.cells import Cell
-from weighbridge.record.figures import Absent
+from weighbridge.record.figures import NOT_MEASURED, Absent
 from weighbridge.record.provider_rows import read_provider_rows
-from weighbridge.record.run import NOT_MEASURED, RiderOrAbsent, RiderRecord
+from weighbridge.record.run import RiderOrAbsent, RiderRecord
 
 
 def window_facts(window: Window, cell: Cell) -> WindowFacts | None:
@@ -24,7 +24,7 @@ def window_facts(window: Window, cell: Cell) -> WindowFacts | None:
         process_s=ended.wall_s,
         inband=_inband(window, cell, reading),
         rider=_rider(window),
-        no_inband=window.load.no_companion,
+        no_inband=_no_companion(window),
     )
 
 
@@ -32,13 +32,18 @@ def rider_record(window: Window) -> RiderOrAbsent:
     """The probe that rode along, or why none did."""
     rider = window.rider
     if rider is None or rider.load.offered_rps is None:
-        return Absent(absent=window.load.no_companion) if window.load.no_companion else NOT_MEASURED
+        return _no_companion(window) or NOT_MEASURED
     return RiderRecord(
         rate_rps=rider.load.offered_rps,
         connections=rider.load.connections,
         driver=rider.driver,
         load_report=rider.reading.report if rider.reading else None,
     )
+
+
+def _no_companion(window: Window) -> Absent | None:
+    why = window.load.no_companion
+    return None if why is None else Absent(absent="no_companion", detail=why)
 
 
 def _inband(window: Window, cell: Cell, reading: Reading) -> InbandFacts | None:

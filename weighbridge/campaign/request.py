@@ -10,6 +10,7 @@ from weighbridge.load.driver import Driver
 from weighbridge.matrix.catalogue import Catalogue
 from weighbridge.matrix.cells import Cell
 from weighbridge.matrix.load import LoadedMatrix
+from weighbridge.record.coded import CampaignWarning
 from weighbridge.record.summary import Summary
 from weighbridge.rig.installing import Installed, Tool
 
@@ -34,7 +35,7 @@ class CampaignRequest:
     tool: Tool
     gateways: Mapping[str, Installed]
     unavailable: Mapping[str, str]
-    warnings: tuple[str, ...]
+    warnings: tuple[CampaignWarning, ...]
     command: str
     checkout: Path | None
 

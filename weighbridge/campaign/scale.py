@@ -15,7 +15,7 @@ from weighbridge.record.certificate import Certificate
 from weighbridge.record.figures import Absent
 from weighbridge.record.store import CampaignStore
 
-NONE_THERE = "no calibration in this results folder"
+NONE_THERE = Absent(absent="no_certificate")
 
 
 def certificate_for(results: Path, store: CampaignStore) -> Certificate | Absent:
@@ -30,7 +30,7 @@ def certificate_for(results: Path, store: CampaignStore) -> Certificate | Absent
         if reason is None:
             return found.short
         reasons.append(f"that of {found.campaign} does not hold: {reason}")
-    return Absent(absent=reasons[0] if reasons else NONE_THERE)
+    return Absent(absent="certificate_does_not_hold", detail=reasons[0]) if reasons else NONE_THERE
 
 
 def _certificates(results: Path) -> list[Certificate]:

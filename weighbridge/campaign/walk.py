@@ -91,7 +91,7 @@ def _gate(stage: Stage, wait_s: float | None) -> str | None:
 
 def _is_worth_retrying(record: RunRecord) -> bool:
     """Whether another attempt could end differently; a mode that the lane does not serve stays unserved."""
-    return not record.accepted and record.reason != "not_served"
+    return record.reason is not None and record.reason.code != "not_served"
 
 
 @dataclass(frozen=True)
@@ -202,7 +202,8 @@ class _Visit:
             self.tally.accepted_count += 1
         else:
             self.tally.rejected_count += 1
-        outcome = record.verdict if record.accepted else f"rejected: {record.reason}: {record.reason_text}"
+        reason = record.reason
+        outcome = record.verdict if reason is None else f"rejected: {reason.code}: {reason.detail}"
         self.stage.diary.write(
             "run", cell=cell.id, block=self.block, attempt=record.attempt, accepted=record.accepted, outcome=outcome
         )

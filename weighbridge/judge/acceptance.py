@@ -7,63 +7,44 @@ directly (a phase that failed, a death), then the rig's doing, then what may fol
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
 from weighbridge.judge import rig_limits
 from weighbridge.judge.answers import answered, error_count
 from weighbridge.judge.checks import run_flags
-from weighbridge.judge.flags import ordered
 from weighbridge.judge.held import is_held_back, unheld
 from weighbridge.judge.inputs import Judgement, RunInputs
 from weighbridge.judge.saturation import RateCheck, check_rate
 from weighbridge.judge.stamps import cache_hits
 from weighbridge.judge.texts import failures_text, served_text, unwhole_text
 from weighbridge.matrix.loads import Load
+from weighbridge.record.coded import Reason
+from weighbridge.record.codes import ordered_flags
 from weighbridge.record.load_report import LoadReport
-from weighbridge.record.run import REASONS, Verdict
 from weighbridge.record.samples import SampleTable
 from weighbridge.record.streams import StampCounts
 
-# What a rejected run's reason says of the lane; every other reason of class `rig` says `rig_limited`.
-_VERDICT: Mapping[str, Verdict] = {
-    "errors": "errored",
-    "crashed": "errored",
-    "never_ready": "errored",
-    "provider_count": "errored",
-    "no_inband": "errored",
-    "cache_hit": "errored",
-    "incomplete": "incomplete",
-    "not_served": "not_served",
-}
-
-Finding = tuple[str, str] | None
+Finding = Reason | None
 Rule = Callable[[RunInputs, RateCheck | None], Finding]
 
 
 def judge_run(inputs: RunInputs) -> Judgement:
     """What one attempt is worth.
 
-    Rejected with a reason of `record.run.REASONS` and a sentence, or accepted as `valid` or as `saturated` (a
+    Rejected with a reason, or accepted as `valid` or as `saturated` (a
     lane that did not keep the rate is a result, not a failure).
     """
     rate = _rate_check(inputs)
-    flags = ordered(_flags(inputs, rate))
+    flags = ordered_flags(_flags(inputs, rate))
     for rule in _RULES:
         found = rule(inputs, rate)
         if found is not None:
-            reason, text = found
-            return Judgement(False, verdict_of(reason), reason, text, flags)
+            return Judgement(False, found.verdict, found, flags)
     if rate is not None and rate.missed:
-        unchecked = ("connections_unchecked",) if rate.connections_limited is None else ()
-        return Judgement(True, "saturated", None, _served(inputs), ordered([*flags, *unchecked]))
-    return Judgement(True, "valid", None, None, flags)
-
-
-def verdict_of(reason: str) -> Verdict:
-    """Verdict that a rejected run with this reason code speaks for; KeyError for a code that does not exist."""
-    if REASONS[reason] == "rig":
-        return "rig_limited"
-    return _VERDICT[reason]
+        unchecked = rate.connections_limited is None
+        more = ("connections_unchecked",) if unchecked else ()
+        return Judgement(True, "saturated", None, ordered_flags([*flags, *more]), needs_more_connections=unchecked)
+    return Judgement(True, "valid", None, flags)
 
 
 def _rate_check(inputs: RunInputs) -> RateCheck | None:
@@ -88,17 +69,15 @@ def _flags(inputs: RunInputs, rate: RateCheck | None) -> Iterator[str]:
 
 
 def _phase(inputs: RunInputs, _rate: RateCheck | None) -> Finding:
-    return None if inputs.failure is None else (inputs.failure.reason, inputs.failure.text)
+    return inputs.failure
 
 
 def _served_mode(inputs: RunInputs, _rate: RateCheck | None) -> Finding:
     for seen in inputs.evidence:
         if seen.mode == inputs.mode and not seen.ok:
             status = "no answer" if seen.status is None else f"status {seen.status}"
-            return (
-                "not_served",
-                f"the {seen.mode} preflight got {status}: {seen.problem or 'not the provider’s answer'}",
-            )
+            problem = seen.problem or "not the provider’s answer"
+            return Reason.of("not_served", f"the {seen.mode} preflight got {status}: {problem}")
     return None
 
 
@@ -106,23 +85,23 @@ def _died(inputs: RunInputs, _rate: RateCheck | None) -> Finding:
     return (
         None
         if inputs.gateway_died is None
-        else ("crashed", f"the gateway ended in the window: {inputs.gateway_died}")
+        else Reason.of("crashed", f"the gateway ended in the window: {inputs.gateway_died}")
     )
 
 
 def _driver(inputs: RunInputs, _rate: RateCheck | None) -> Finding:
     end = inputs.driver
     if end is not None and end.killed and inputs.load.has_schedule:
-        return "generator_failed", "the generator was interrupted, did not stop, and was killed"
+        return Reason.of("generator_failed", "the generator was interrupted, did not stop, and was killed")
     if end is not None and end.killed:
-        return "incomplete", "the window did not end within its deadline; the generator was killed"
+        return Reason.of("incomplete", "the window did not end within its deadline; the generator was killed")
     if end is not None and end.exit_code != 0:
         how = f"signal {-end.exit_code}" if end.exit_code < 0 else f"exit status {end.exit_code}"
         detail = f": {end.error_text}" if end.error_text else ""
-        return "generator_failed", f"the generator ended with {how}{detail}"
+        return Reason.of("generator_failed", f"the generator ended with {how}{detail}")
     if (inputs.held is None and (inputs.window is None or inputs.figures is None)) or inputs.counts is None:
         detail = f": {end.error_text}" if end is not None and end.error_text else ""
-        return "generator_failed", f"the generator left no report of the window{detail}"
+        return Reason.of("generator_failed", f"the generator left no report of the window{detail}")
     return None
 
 
@@ -132,7 +111,9 @@ def _rider(inputs: RunInputs, _rate: RateCheck | None) -> Finding:
         return None
     how = "was killed" if end.killed else f"ended with exit status {end.exit_code}"
     detail = f": {end.error_text}" if end.error_text else ""
-    return "generator_failed", f"the probe beside the driver {how} and took its part of the rate with it{detail}"
+    return Reason.of(
+        "generator_failed", f"the probe beside the driver {how} and took its part of the rate with it{detail}"
+    )
 
 
 def _held(inputs: RunInputs, _rate: RateCheck | None) -> Finding:
@@ -148,7 +129,7 @@ def _errors(inputs: RunInputs, rate: RateCheck | None) -> Finding:
     late = sum(map(_timeouts, reports)) if rate is not None and rate.missed and not rate.stopped else 0
     if count <= late:
         return None
-    return "errors", failures_text(reports, count)
+    return Reason.of("errors", failures_text(reports, count))
 
 
 def _cache_hit(inputs: RunInputs, _rate: RateCheck | None) -> Finding:
@@ -159,14 +140,14 @@ def _cache_hit(inputs: RunInputs, _rate: RateCheck | None) -> Finding:
         f"{counts.stale_count} answers are older than their request and {counts.repeated_count} were given to an "
         "earlier request too: a cache answered, so no time of this cell is the gateway's"
     )
-    return "cache_hit", text
+    return Reason.of("cache_hit", text)
 
 
 def _whole(inputs: RunInputs, _rate: RateCheck | None) -> Finding:
     if inputs.figures is None:
         return None
     text = unwhole_text(inputs.figures)
-    return None if text is None else ("errors", text)
+    return None if text is None else Reason.of("errors", text)
 
 
 def _rate(inputs: RunInputs, rate: RateCheck | None) -> Finding:
@@ -174,13 +155,15 @@ def _rate(inputs: RunInputs, rate: RateCheck | None) -> Finding:
         return None
     served = _served(inputs)
     if rate.stopped:
-        return "incomplete", f"the lane stopped answering and the run was cut: {served}"
+        return Reason.of("incomplete", f"the lane stopped answering and the run was cut: {served}")
     if rate.generator_missed:
-        return "rate_missed", f"the generator released requests too slowly: {served}"
+        return Reason.of("rate_missed", f"the generator released requests too slowly: {served}")
     if inputs.is_floor:
-        return "rate_missed", f"the direct lane, without a gateway, {served}"
+        return Reason.of("rate_missed", f"the direct lane, without a gateway, {served}")
     if rate.connections_limited:
-        return "connection_limited", f"{inputs.load.connections} connections do not carry the rate: {served}"
+        return Reason.of(
+            "connection_limited", f"{inputs.load.connections} connections do not carry the rate: {served}"
+        )
     return None
 
 
@@ -192,7 +175,7 @@ def _complete(inputs: RunInputs, rate: RateCheck | None) -> Finding:
     if found is None and window.rider is not None:
         found = _complete_part(window.rider.load, window.rider.report, window.rider.samples)
         found = found and f"of the probe beside the driver {found}"
-    return None if found is None else ("incomplete", found)
+    return None if found is None else Reason.of("incomplete", found)
 
 
 def _complete_part(load: Load, report: LoadReport, samples: SampleTable | None) -> str | None:
@@ -220,7 +203,9 @@ def _provider_count(inputs: RunInputs, rate: RateCheck | None) -> Finding:
         or sent + _retries(inputs) == counts.provider_request_count
     ):
         return None
-    return "provider_count", f"the provider received {counts.provider_request_count} requests for {sent} sent"
+    return Reason.of(
+        "provider_count", f"the provider received {counts.provider_request_count} requests for {sent} sent"
+    )
 
 
 def _retries(inputs: RunInputs) -> int:

@@ -9,9 +9,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from weighbridge.judge.acceptance import judge_run, verdict_of
+from weighbridge.judge.acceptance import judge_run
 from weighbridge.judge.inputs import Judgement, RunInputs
 from weighbridge.judge.machine import STEAL_LIMIT_PCT
+from weighbridge.record.coded import Reason
 
 # Rows beside a late loop are left out of every lane alike; with more of them what is left is a selection.
 LAGGED_LIMIT_RATIO = 0.05
@@ -34,13 +35,13 @@ def _judged(inputs: RunInputs, *, may_lag: bool) -> Judgement:
     steal = None if inputs.load_after is None else inputs.load_after.steal_pct
     if steal is not None and steal > STEAL_LIMIT_PCT:
         text = f"{steal:.1f} % of the CPU time was stolen in the block; the limit is {STEAL_LIMIT_PCT:g} %"
-        return _rejected(found, "steal", text)
+        return _rejected(found, Reason.of("steal", text))
     late = _lagged_ratio(inputs)
     if late > LAGGED_LIMIT_RATIO and not may_lag:
         text = (
             f"the probe's own loop was late around {late:.1%} of the requests; the limit is {LAGGED_LIMIT_RATIO:.0%}"
         )
-        return _rejected(found, "generator_lag", text)
+        return _rejected(found, Reason.of("generator_lag", text))
     return found
 
 
@@ -49,5 +50,5 @@ def _lagged_ratio(inputs: RunInputs) -> float:
     return 0.0 if facts is None or not len(facts.requests) else float(np.mean(facts.requests.lagged > 0))
 
 
-def _rejected(found: Judgement, reason: str, text: str) -> Judgement:
-    return replace(found, accepted=False, verdict=verdict_of(reason), reason=reason, reason_text=text)
+def _rejected(found: Judgement, reason: Reason) -> Judgement:
+    return replace(found, accepted=False, verdict=reason.verdict, reason=reason)

@@ -33,8 +33,6 @@ HELD_SPAN_SHARE = 0.5
 BUNCHED_MARGIN = 0.02
 # With fewer pairs, one late reader is more than the margin.
 PAIRS_NEEDED = 50
-TOO_FEW = "too few neighbouring chunks to judge"
-TOO_CLOSE = "gaps below 1 ms: reads merge by nature"
 
 _MS = 1_000_000
 
@@ -52,11 +50,11 @@ def bunching(events: EventTable) -> Bunching | Absent:
     stamped = _stamped(events)
     pairs = neighbours(stamped, stamped=True)
     if not len(pairs.later):
-        return Absent(absent="no_inband" if len(events) else "no content events")
+        return Absent(absent="no_inband" if len(events) else "no_content_events")
     sent_apart = stamped.send_ns[pairs.later] - stamped.send_ns[pairs.earlier] >= APART_NS
     earlier, later = pairs.earlier[sent_apart], pairs.later[sent_apart]
     if not len(later):
-        return Absent(absent=TOO_CLOSE)
+        return Absent(absent="gaps_too_short")
     one_read = stamped.read[later] == stamped.read[earlier]
     together = one_read | (stamped.read_ns[later] - stamped.read_ns[earlier] < TOGETHER_NS)
     streams = _streams(stamped)

@@ -74,7 +74,10 @@ class WeightBlock:
 
 @dataclass(frozen=True)
 class Weight:
-    """One weight over its blocks; `two_valued` marks the mixture whose p50 is judged under jitter."""
+    """One weight over its blocks; `two_valued` marks the mixture whose p50 is judged under jitter.
+
+    `window` tells cells of one weight apart where there are several.
+    """
 
     name: str
     mode: Mode
@@ -82,6 +85,12 @@ class Weight:
     surroundings: Literal["quiet", "busy", "jitter"]
     blocks: tuple[WeightBlock, ...]
     two_valued: bool = False
+    window: str = ""
+
+    @property
+    def label(self) -> str:
+        """Name with the window where that is needed to tell it apart."""
+        return f"{self.name} {self.window}".strip()
 
 
 def weigh(weight: Weight, resolution: Sequence[Resolution] = ()) -> tuple[WeightResult, ...]:
@@ -166,7 +175,7 @@ def _row(weight: Weight, figure: Percentile, resolution: Sequence[Resolution]) -
         limit = max(limit, *(_sampling_ms(block.lane, block.tare, figure) for block in weight.blocks))
     return WeightResult(
         **{**middle.model_dump(), "shift_error_ms": statistics.median(one.shift_error_ms for one in errors)},
-        weight=weight.name,
+        weight=weight.label,
         mode=weight.mode,
         arrangement=weight.arrangement,
         surroundings=weight.surroundings,
@@ -259,7 +268,7 @@ def _jitter(weights: Sequence[Weight], mode: Mode, figure: Percentile) -> Iterat
     yield JitterResult(
         mode=mode,
         figure=figure,
-        weights=tuple(weight.name for weight in judged),
+        weights=tuple(weight.label for weight in judged),
         added_mean_error_ms=added,
         shift_mean_error_ms=shift,
         ratio=shift / added if added else None,

@@ -11,19 +11,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from weighbridge.judge import cell_inband, checks, held_cell, numbers
-from weighbridge.judge.flags import ordered
 from weighbridge.judge.merging import merged
 from weighbridge.judge.outcome import Attempts, Outcome, outcome, rejected_by_reason
 from weighbridge.judge.shift import floor_limited, pairs_of, shift
 from weighbridge.judge.timing import merge_runs
 from weighbridge.matrix.cells import FLOOR
 from weighbridge.record.cell import PlannedCell
-from weighbridge.record.figures import Absent, Timing, TimingOrAbsent
+from weighbridge.record.codes import ordered_flags
+from weighbridge.record.figures import Absent, Timing, TimingOrAbsent, absent_by
 from weighbridge.record.run import RunRecord
 from weighbridge.record.summary import CellSummary, RunLine
 
 TIMINGS = ("response_ms", "service_ms", "ttfb_ms", "dispatch_lag_ms", "release_lateness_ms")
-IS_FLOOR = Absent(absent="floor: this is the lane that others are compared with")
+IS_FLOOR = Absent(absent="floor")
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,8 @@ def summarise_cell(attempts: Attempts, floors: Sequence[RunRecord]) -> CellSumma
         **inband.fields,
         "verdict": found.verdict,
         "reason": found.reason,
-        "flags": ordered([*found.flags, *_run_flags(attempts), *moved.flags, *inband.flags]),
+        "flags": ordered_flags([*found.flags, *_run_flags(attempts), *moved.flags, *inband.flags]),
+        "runs_wanted": attempts.wanted,
         "runs_accepted": len(accepted),
         "runs_attempted": len(attempts.runs),
         "rejected": rejected_by_reason(attempts.rejected),
@@ -79,7 +80,7 @@ def _claimed(accepted: Sequence[RunRecord], found: Outcome) -> TimingOrAbsent:
     known = [run.claimed_overhead_ms for run in accepted if isinstance(run.claimed_overhead_ms, Timing)]
     if known:
         return merge_runs(known)
-    return accepted[0].claimed_overhead_ms if accepted else Absent(absent=found.verdict)
+    return accepted[0].claimed_overhead_ms if accepted else absent_by(found.verdict)
 
 
 def _shifts(attempts: Attempts, floors: Sequence[RunRecord], found: Outcome) -> Shifts:
@@ -106,8 +107,8 @@ def _no_shift(plan: PlannedCell, found: Outcome) -> Absent | None:
     if plan.gateway == FLOOR:
         return IS_FLOOR
     if found.served is not None:
-        return Absent(absent=f"saturated: {found.served}")
-    return None if found.verdict == "valid" else Absent(absent=found.verdict)
+        return absent_by("saturated", found.served)
+    return None if found.verdict == "valid" else absent_by(found.verdict)
 
 
 def _run_flags(attempts: Attempts) -> Iterator[str]:

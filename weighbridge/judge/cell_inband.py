@@ -17,8 +17,16 @@ from weighbridge.judge.outcome import Attempts, Outcome
 from weighbridge.judge.shift import FLOOR_SHARE, pairs_of
 from weighbridge.judge.timing import SHARES, merge_runs
 from weighbridge.matrix.cells import FLOOR
-from weighbridge.record.figures import Absent, Figure, FigureOrAbsent, Timing, TimingOrAbsent
-from weighbridge.record.run import NOT_MEASURED, RunFigures, RunRecord
+from weighbridge.record.figures import (
+    NOT_MEASURED,
+    Absent,
+    Figure,
+    FigureOrAbsent,
+    Timing,
+    TimingOrAbsent,
+    absent_by,
+)
+from weighbridge.record.run import RunFigures, RunRecord
 from weighbridge.record.streams import Bunching, Fidelity, StampCounts
 
 ADDED = ("added_ms", "added_first_ms", "added_total_ms", "inbound_ms", "outbound_ms")
@@ -67,7 +75,7 @@ def buffering_against(accepted: Sequence[RunRecord], floors: Sequence[RunRecord]
 
 def _added(runs: Sequence[RunRecord], name: str, found: Outcome) -> TimingOrAbsent:
     if found.served is not None:
-        return Absent(absent=f"saturated: {found.served}")
+        return absent_by("saturated", found.served)
     return merged(runs, name, found)
 
 
@@ -108,18 +116,18 @@ def _figure(figures: Sequence[RunFigures], name: str, found: Outcome) -> FigureO
     values = [one.value for one in given if isinstance(one, Figure)]
     if values:
         return Figure(value=statistics.median(values), low=min(values), high=max(values))
-    return next((one for one in given if isinstance(one, Absent)), Absent(absent=found.verdict))
+    return next((one for one in given if isinstance(one, Absent)), absent_by(found.verdict))
 
 
 def _claimed_difference(accepted: Sequence[RunRecord], headline: str, found: Outcome) -> TimingOrAbsent:
     """Added time minus the own claim of the same run: of percentiles a difference, of means that of the requests."""
     if not accepted:
-        return Absent(absent=found.verdict)
+        return absent_by(found.verdict)
     claims = [run.claimed_overhead_ms for run in accepted]
     if not any(isinstance(one, Timing) for one in claims):
         return claims[0]
     if found.served is not None:
-        return Absent(absent=f"saturated: {found.served}")
+        return absent_by("saturated", found.served)
     differences = [one for run in accepted for one in _difference(run, headline)]
     return merge_runs(differences) if differences else merged(accepted, headline, found)
 

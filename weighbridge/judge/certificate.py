@@ -12,6 +12,8 @@ from typing import Any
 
 from weighbridge.judge.calibration import is_thin
 from weighbridge.record.certificate import (
+    NO_CEILING,
+    CeilingOrUnknown,
     Certificate,
     CpuResult,
     DriverFloor,
@@ -21,9 +23,7 @@ from weighbridge.record.certificate import (
     StampingResult,
     WeightResult,
 )
-from weighbridge.record.figures import FigureOrAbsent
 from weighbridge.record.host import HostFacts, ToolFacts
-from weighbridge.record.run import NOT_MEASURED
 
 HOLDS_FOR = timedelta(days=7)
 
@@ -51,7 +51,7 @@ class Findings:
     resolution: Sequence[Resolution] = ()
     stamping: StampingResult | None = None
     cpu: CpuResult | None = None
-    mock_ceiling_rps: FigureOrAbsent = NOT_MEASURED
+    mock_ceiling_rps: CeilingOrUnknown = NO_CEILING
     gaps: Sequence[str] = ()
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from weighbridge.record.certificate import Certificate
+from weighbridge.record.codes import VERDICTS
 from weighbridge.record.summary import Summary
-
-PUBLISHABLE = frozenset({"valid", "saturated", "not_supported", "unavailable"})
 
 
 def exit_code(summary: Summary) -> int:
@@ -13,4 +12,4 @@ def exit_code(summary: Summary) -> int:
     found = summary.certificate
     if isinstance(found, Certificate) and found.campaign == summary.campaign and not found.passed:
         return 3
-    return 0 if all(cell.verdict in PUBLISHABLE for cell in summary.cells) else 3
+    return 0 if all(VERDICTS[cell.verdict].publishable for cell in summary.cells) else 3

@@ -31,11 +31,11 @@ from weighbridge.record.load_report import LoadReport, PercentilesOrAbsent
 from weighbridge.record.run import RunFigures
 from weighbridge.record.samples import SampleTable, Times
 
-NO_SAMPLES = "no samples: the driver did not keep them"
-ALL_LEFT_OUT = "no request is left besides those that opened a connection"
-CUT = "cut: requests without an answer have no time"
-NOT_TOLD = "the driver does not tell it"
-_NO_SCHEDULE: TimingOrAbsent = Absent(absent="no schedule")
+NO_SAMPLES = Absent(absent="no_samples")
+ALL_LEFT_OUT = Absent(absent="all_left_out")
+CUT = Absent(absent="cut")
+NOT_TOLD = Absent(absent="driver_does_not_tell")
+NO_SCHEDULE = Absent(absent="no_schedule")
 
 
 @dataclass(frozen=True)
@@ -163,16 +163,16 @@ def _timings(window: WindowFacts) -> Mapping[str, TimingOrAbsent]:
     samples = window.samples
     kept = untrimmed(samples, window.load.connections)
     if not kept.any():
-        nothing = Absent(absent=ALL_LEFT_OUT)
         names = ("response_ms", "service_ms", "ttfb_ms", "dispatch_lag_ms", "release_lateness_ms")
-        return dict.fromkeys(names, nothing)
+        return dict.fromkeys(names, ALL_LEFT_OUT)
     rows = kept & good_answers(samples)
     service = _between(samples.sent_s, samples.end_s, rows)
     if not window.load.has_schedule:
         response = service
-        lag = lateness = _NO_SCHEDULE
+        lag: TimingOrAbsent = NO_SCHEDULE
+        lateness: TimingOrAbsent = NO_SCHEDULE
     else:
-        response = Absent(absent=CUT) if window.cut else _between(samples.intended_s, samples.end_s, rows)
+        response = CUT if window.cut else _between(samples.intended_s, samples.end_s, rows)
         lag = _between(samples.released_s, samples.sent_s, kept, least_s=0.0)
         lateness = _between(samples.intended_s, samples.released_s, kept, least_s=0.0)
     return {
@@ -190,16 +190,15 @@ def _between(begin_s: Times, end_s: Times, rows: Mask, *, least_s: float | None 
 
 
 def _timings_of_report(window: WindowFacts) -> Mapping[str, TimingOrAbsent]:
-    none = Absent(absent=NO_SAMPLES)
-    measured = none if window.cut else _timing_of(window.report.response_ms)
+    measured = NO_SAMPLES if window.cut else _timing_of(window.report.response_ms)
     has_schedule = window.load.has_schedule
     from_start = has_schedule and window.report.corrected == "yes"
     return {
-        "response_ms": measured if from_start or not has_schedule else none,
-        "service_ms": none if from_start else measured,
+        "response_ms": measured if from_start or not has_schedule else NO_SAMPLES,
+        "service_ms": NO_SAMPLES if from_start else measured,
         "ttfb_ms": _timing_of(window.report.first_byte_ms),
-        "dispatch_lag_ms": none,
-        "release_lateness_ms": none,
+        "dispatch_lag_ms": NO_SAMPLES,
+        "release_lateness_ms": NO_SAMPLES,
     }
 
 
@@ -207,7 +206,7 @@ def _timing_of(given: PercentilesOrAbsent) -> TimingOrAbsent:
     if isinstance(given, Absent):
         return given
     if not given.n:
-        return Absent(absent=NO_SAMPLES)
+        return NO_SAMPLES
     count = given.n
     values: dict[str, Any] = {
         name: getattr(given, name) if beyond(count, share) else None for name, share in SHARES.items()

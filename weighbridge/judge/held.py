@@ -11,30 +11,32 @@ from typing import Literal
 
 from weighbridge.judge.slopes import straight_line
 from weighbridge.matrix.loads import Load, OpenStreamsLoad
+from weighbridge.record.coded import Reason
 from weighbridge.record.held import HeldPoint, HeldStreams
 
 Kind = Literal["pss_bytes", "rss_bytes"]
-Finding = tuple[str, str] | None
 
 
-def unheld(held: HeldStreams | None, wanted: Load) -> Finding:
-    """Reason code and sentence when streams were not held as they should; None when they were or none was wanted."""
+def unheld(held: HeldStreams | None, wanted: Load) -> Reason | None:
+    """Reason when streams were not held as they should; None when they were or none was wanted."""
     if held is None or not isinstance(wanted, OpenStreamsLoad):
         return None
     if held.faults:
         listed = ", ".join(f"{number} × {what}" for what, number in held.faults.items())
-        return "errors", f"{sum(held.faults.values())} of {held.opened_count} held streams failed: {listed}"
+        return Reason.of(
+            "errors", f"{sum(held.faults.values())} of {held.opened_count} held streams failed: {listed}"
+        )
     for point in held.points:
         if point.open_count != point.held_count:
             text = f"the provider had {point.open_count} streams open when {point.held_count} were to be held"
-            return "errors", text
+            return Reason.of("errors", text)
     if held.broken == "ended_early":
-        return "errors", f"of {held.opened_count} held streams one ended before the last step was seen"
+        return Reason.of("errors", f"of {held.opened_count} held streams one ended before the last step was seen")
     if held.broken is not None or len(held.points) < len(wanted.counts):
         text = f"{len(held.points)} of {len(wanted.counts)} steps of held streams were seen"
-        return "generator_failed", f"{text} ({(held.broken or 'unknown').replace('_', ' ')})"
+        return Reason.of("generator_failed", f"{text} ({(held.broken or 'unknown').replace('_', ' ')})")
     if held.whole_count != wanted.request_count:
-        return "errors", f"{held.whole_count} of {wanted.request_count} held streams came to their end"
+        return Reason.of("errors", f"{held.whole_count} of {wanted.request_count} held streams came to their end")
     return None
 
 

@@ -13,7 +13,7 @@ from weighbridge.judge.held import bytes_per_stream
 from weighbridge.judge.intervals import interval
 from weighbridge.judge.outcome import Attempts, Outcome
 from weighbridge.matrix.cells import FLOOR
-from weighbridge.record.figures import Absent, Figure, FigureOrAbsent
+from weighbridge.record.figures import Absent, Figure, FigureOrAbsent, absent_by
 from weighbridge.record.run import RunRecord
 from weighbridge.record.summary import CellSummary
 
@@ -48,7 +48,7 @@ def _memory(gateway: str, accepted: Sequence[RunRecord], found: Outcome) -> Figu
     if gateway == FLOOR:
         return NO_GATEWAY
     if not accepted:
-        return Absent(absent=found.verdict)
+        return absent_by(found.verdict)
     slopes = [bytes_per_stream(run.held) for run in accepted if run.held is not None]
     known = [slope for slope in slopes if slope is not None]
     if not known:

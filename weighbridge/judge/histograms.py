@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from weighbridge.judge.inband import pick_rows, times_ns
 from weighbridge.judge.inputs import WindowFacts
+from weighbridge.record.figures import Absent
 from weighbridge.record.histogram import Histograms, encode_all
 
 HISTOGRAMS_FILE = "histograms.json"
@@ -19,4 +20,4 @@ def run_histograms(window: WindowFacts) -> Histograms | None:
         return None
     trim_count = window.load.connections if facts.trim_count is None else facts.trim_count
     found = times_ns(facts, pick_rows(facts, trim_count))
-    return encode_all({f"{name}_ns": values for name, values in found.items() if not isinstance(values, str)})
+    return encode_all({f"{name}_ns": values for name, values in found.items() if not isinstance(values, Absent)})

@@ -23,12 +23,13 @@ from weighbridge.record.figures import Absent, Figure, TimingOrAbsent
 from weighbridge.record.inband import OUTCOMES, UNKNOWN, EventTable, Ints, RequestTable
 from weighbridge.record.streams import Bunching, Fidelity, StampCounts
 
-CUT = "cut: requests without an answer have no time"
-NO_EVENTS = "the driver kept no events"
-NOT_A_STREAM = "plain answers have no chunks"
-ONE_NUMBER = "a stream has two added times: to its first content and to its end"
-ONE_EVENT = "no stream has two content events"
-NO_ROW = "no good answer is left"
+CUT = Absent(absent="cut")
+NO_EVENTS = Absent(absent="no_chunks_kept")
+NOT_A_STREAM = Absent(absent="not_a_stream")
+ONE_NUMBER = Absent(absent="two_added_times")
+ONE_EVENT = Absent(absent="one_event")
+NO_ROW = Absent(absent="no_good_answer")
+NO_INBAND = Absent(absent="no_inband")
 TIMES = (
     *("added", "added_first", "added_total", "inbound", "outbound"),
     *("ttft", "gap", "forwarding", "gap_distortion"),
@@ -37,7 +38,7 @@ OF_CHUNKS = ("gap", "forwarding", "gap_distortion")
 IDLE_STALL = OUTCOMES.index("idle_stall")
 
 # Times of one run in ns by figure, or why there is none.
-Times = Mapping[str, Ints | str]
+Times = Mapping[str, Ints | Absent]
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def inband_figures(window: WindowFacts) -> dict[str, Any]:
     facts = window.inband
     if facts is None:
         reason = window.no_inband
-        return {} if reason is None else {f"{name}_ms": Absent(absent=reason) for name in TIMES}
+        return {} if reason is None else {f"{name}_ms": reason for name in TIMES}
     picked = pick_rows(facts, window.load.connections if facts.trim_count is None else facts.trim_count)
     found = times_ns(facts, picked)
     if window.cut:
@@ -111,7 +112,11 @@ def times_ns(facts: InbandFacts, picked: Picked) -> Times:
         nothing = dict.fromkeys(
             ("added_first", "added_total", "ttft", "gap", "forwarding", "gap_distortion"), NOT_A_STREAM
         )
-        found: dict[str, Ints | str] = {"added": legs.added_ns, **_legs(legs.inbound_ns, legs.outbound_ns), **nothing}
+        found: dict[str, Ints | Absent] = {
+            "added": legs.added_ns,
+            **_legs(legs.inbound_ns, legs.outbound_ns),
+            **nothing,
+        }
     else:
         first = added_to_first(requests, timed)
         found = {
@@ -125,11 +130,11 @@ def times_ns(facts: InbandFacts, picked: Picked) -> Times:
         return found
     unaffected = {"ttft", "gap"}
     return {
-        name: values if name in unaffected or isinstance(values, str) else absent for name, values in found.items()
+        name: values if name in unaffected or isinstance(values, Absent) else absent for name, values in found.items()
     }
 
 
-def _legs(inbound_ns: Ints, outbound_ns: Ints) -> dict[str, Ints | str]:
+def _legs(inbound_ns: Ints, outbound_ns: Ints) -> dict[str, Ints | Absent]:
     return {"inbound": inbound_ns, "outbound": outbound_ns}
 
 
@@ -140,7 +145,7 @@ def _ttft(requests: RequestTable, picked: Picked) -> Ints:
     return ttft
 
 
-def _event_times(facts: InbandFacts, picked: Picked) -> dict[str, Ints | str]:
+def _event_times(facts: InbandFacts, picked: Picked) -> dict[str, Ints | Absent]:
     names = ("added_total", "gap", "forwarding", "gap_distortion")
     if facts.events is None:
         return dict.fromkeys(names, NO_EVENTS)
@@ -149,20 +154,20 @@ def _event_times(facts: InbandFacts, picked: Picked) -> dict[str, Ints | str]:
     return {
         "added_total": added_to_stream_end(facts.requests, mine, picked.timed, facts.answer.chunk_count),
         "gap": _or(events.gaps_ns(mine), ONE_EVENT),
-        "forwarding": _or(forwarding, "no_inband" if len(mine) else NO_ROW),
-        "gap_distortion": _or(distortion, ONE_EVENT if len(forwarding) else "no_inband"),
+        "forwarding": _or(forwarding, NO_INBAND if len(mine) else NO_ROW),
+        "gap_distortion": _or(distortion, ONE_EVENT if len(forwarding) else NO_INBAND),
     }
 
 
-def _or(values: Ints, absent: str) -> Ints | str:
+def _or(values: Ints, absent: Absent) -> Ints | Absent:
     return values if len(values) else absent
 
 
-def _timing(name: str, values: Ints | str, lost: Lost) -> TimingOrAbsent:
-    if isinstance(values, str):
-        return Absent(absent=values)
+def _timing(name: str, values: Ints | Absent, lost: Lost) -> TimingOrAbsent:
+    if isinstance(values, Absent):
+        return values
     if not len(values) and lost.left_out_ratio < 1:
-        return Absent(absent=NO_ROW)
+        return NO_ROW
     # Of gaps and chunks there are many a request.
     rides_along = lost.rides_along and name not in OF_CHUNKS
     return limited(timing(values / 1e9), lost.left_out_ratio, rides_along=rides_along)
@@ -203,13 +208,13 @@ def _stalls(requests: RequestTable, every: EventTable) -> Figure:
 
 def _plain_fidelity(facts: InbandFacts, picked: Picked) -> Fidelity | Absent:
     if picked.good.any() and not picked.counts.whole_count:
-        return Absent(absent="no_inband")
+        return NO_INBAND
     return _or_no_row(fidelity.plain_fidelity(facts.requests, _readable(facts.requests), picked.states))
 
 
 def _stream_fidelity(facts: InbandFacts, every: EventTable) -> Fidelity | Absent:
     if len(every) and (every.sequence == UNKNOWN).all():
-        return Absent(absent="no_inband")
+        return NO_INBAND
     chunks = fidelity.check_chunks(every, len(facts.requests), facts.answer.chunk_count)
     rows = _readable(facts.requests)
     return _or_no_row(fidelity.stream_fidelity(facts.requests, rows, chunks, facts.answer.chunk_count))
@@ -223,7 +228,7 @@ def _readable(requests: RequestTable) -> Mask:
 
 
 def _or_no_row(found: Fidelity) -> Fidelity | Absent:
-    return found if found.answer_count else Absent(absent=NO_ROW)
+    return found if found.answer_count else NO_ROW
 
 
 def _end_marker(requests: RequestTable) -> Figure | Absent:
@@ -235,5 +240,5 @@ def _end_marker(requests: RequestTable) -> Figure | Absent:
     begun &= requests.outcome != UNKNOWN
     total = int(np.count_nonzero(begun))
     if not total:
-        return Absent(absent=NO_ROW)
+        return NO_ROW
     return Figure(value=int(np.count_nonzero(requests.done_seen[begun] > 0)) / total)

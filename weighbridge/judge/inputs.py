@@ -9,12 +9,15 @@ from dataclasses import dataclass
 
 from weighbridge.matrix.loads import Load
 from weighbridge.matrix.requests import AnswerSpec, Mode
+from weighbridge.record.coded import Reason
+from weighbridge.record.codes import Verdict
+from weighbridge.record.figures import Absent
 from weighbridge.record.held import HeldStreams
 from weighbridge.record.host import LoadReading
 from weighbridge.record.inband import EventTable, RequestTable
 from weighbridge.record.load_report import LoadReport
 from weighbridge.record.provider_rows import ProviderRows
-from weighbridge.record.run import Counts, Evidence, RunFigures, Verdict
+from weighbridge.record.run import Counts, Evidence, RunFigures
 from weighbridge.record.samples import SampleTable
 
 
@@ -61,7 +64,7 @@ class WindowFacts:
     process_s: float | None = None
     inband: InbandFacts | None = None
     rider: RiderFacts | None = None
-    no_inband: str | None = None
+    no_inband: Absent | None = None
 
     @property
     def reports(self) -> tuple[LoadReport, ...]:
@@ -85,14 +88,6 @@ class DriverEnd:
     killed: bool = False
     error_text: str = ""
     cpu_cores: float | None = None
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A phase that did not succeed: `reason` is a code of `record.run.REASONS`, `text` one sentence."""
-
-    reason: str
-    text: str
 
 
 @dataclass(frozen=True)
@@ -125,7 +120,7 @@ class RunInputs:
     counts: Counts | None = None
     driver: DriverEnd | None = None
     rider: DriverEnd | None = None
-    failure: Failure | None = None
+    failure: Reason | None = None
     gateway_died: str | None = None
     load_before: LoadReading | None = None
     load_after: LoadReading | None = None
@@ -140,15 +135,13 @@ class RunInputs:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What one attempt is worth. A saturated run is accepted: its reason is None and its text says the rate."""
+    """What one attempt is worth; a saturated run is accepted and has no reason.
+
+    `needs_more_connections`: one more window with more connections would tell whose limit the rate was.
+    """
 
     accepted: bool
     verdict: Verdict
-    reason: str | None
-    reason_text: str | None
+    reason: Reason | None
     flags: tuple[str, ...]
-
-    @property
-    def worth_retrying(self) -> bool:
-        """Whether another attempt could end differently; a mode that the lane does not serve stays unserved."""
-        return not self.accepted and self.reason != "not_served"
+    needs_more_connections: bool = False

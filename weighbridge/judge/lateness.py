@@ -29,9 +29,10 @@ def limited(one: Timing, left_out_ratio: float, *, rides_along: bool) -> TimingO
     over = {name for name, limit in LEFT_OUT_LIMITS.items() if left_out_ratio > limit}
     late = f"the probe itself was late around {100 * left_out_ratio:.3g} % of the answers"
     if "p50" in over:
-        return Absent(absent=late)
-    reasons = {name: f"{late}: too many for {name}" for name in sorted(over)}
+        return Absent(absent="probe_lagged", detail=late)
+    reasons = {name: Absent(absent="probe_lagged", detail=f"{late}: too many for {name}") for name in sorted(over)}
     if rides_along and one.n < quantiles.needed(SHARES["p99"]) and "p99" not in reasons:
-        reasons["p99"] = f"the probe beside the driver has {one.n} samples: p99 comes from a run that it drives"
+        text = f"the probe beside the driver has {one.n} samples: p99 comes from a run that it drives"
+        reasons["p99"] = Absent(absent="few_beside_driver", detail=text)
     known = {name: text for name, text in reasons.items() if getattr(one, name) is not None}
     return without(one, known) if known else one

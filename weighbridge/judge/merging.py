@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from weighbridge.judge.outcome import Outcome
 from weighbridge.judge.timing import merge_runs
-from weighbridge.record.figures import Absent, Timing, TimingOrAbsent
+from weighbridge.record.figures import Absent, Timing, TimingOrAbsent, absent_by
 from weighbridge.record.run import RunRecord
 
 
@@ -17,4 +17,4 @@ def merged(accepted: Sequence[RunRecord], name: str, found: Outcome) -> TimingOr
     missing = [one for one in given if isinstance(one, Absent)]
     if missing and (not known or found.verdict == "saturated"):
         return missing[0]
-    return merge_runs(known) if known else Absent(absent=found.verdict)
+    return merge_runs(known) if known else absent_by(found.verdict)

@@ -9,8 +9,9 @@ import statistics
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from weighbridge.record.figures import Absent, Figure, FigureOrAbsent
-from weighbridge.record.run import RunRecord, Verdict
+from weighbridge.record.codes import Verdict
+from weighbridge.record.figures import NOT_MEASURED, Absent, Figure, FigureOrAbsent, absent_by
+from weighbridge.record.run import RunRecord
 
 RunValue = Callable[[RunRecord], float | None]
 
@@ -19,15 +20,15 @@ MEMORY = ("rss_idle_bytes", "rss_peak_bytes", "rss_after_bytes", "pss_idle_bytes
 
 def of_runs(runs: Sequence[RunRecord], accepted: Sequence[RunRecord], verdict: Verdict) -> dict[str, Any]:
     """Fields of `CellSummary` by name: medians over the accepted runs; errors over all attempts."""
-    nothing = verdict if not accepted else None
+    nothing = absent_by(verdict) if not accepted else None
     figures = [run.figures for run in accepted if run.figures is not None]
     return {
-        "achieved_rps": _figure(accepted, _achieved, nothing or "totals_missing"),
-        "goodput_rps": _figure(accepted, _goodput, nothing or "totals_missing"),
+        "achieved_rps": _figure(accepted, _achieved, nothing or Absent(absent="totals_missing")),
+        "goodput_rps": _figure(accepted, _goodput, nothing or Absent(absent="totals_missing")),
         "request_count": sum(one.request_count for one in figures),
         "error_count": sum(run.figures.error_count for run in runs if run.figures is not None),
         "in_flight_max_count": _largest(one.in_flight_max_count for one in figures),
-        "drain_s": _figure(accepted, lambda run: run.drain_s, nothing or "no_events"),
+        "drain_s": _figure(accepted, lambda run: run.drain_s, nothing or Absent(absent="no_events")),
         "undelivered_at_end_count": _largest(run.undelivered_at_end_count for run in accepted),
         "rate_error_ratio": _worst(one.rate_error_ratio for one in figures),
         "cpu_ms_per_request": _cost(accepted, cpu_ms_of, "cpu_s", nothing),
@@ -37,24 +38,26 @@ def of_runs(runs: Sequence[RunRecord], accepted: Sequence[RunRecord], verdict: V
         "flush_idle_rps": _cost(accepted, lambda run: run.resources.flush_idle_rps, "flush_count", nothing),
         "flushes_per_request": _cost(accepted, _flushes, "flush_count", nothing),
         "context_switches_per_request": _cost(accepted, _switches, "voluntary_switch_count", nothing),
-        "control_plane_calls_per_request": _figure(accepted, _control_calls, nothing or "no_control_plane"),
-        "upstream_calls_per_request": _figure(accepted, _upstream_calls, nothing or "not_counted"),
+        "control_plane_calls_per_request": _figure(
+            accepted, _control_calls, nothing or Absent(absent="no_control_plane")
+        ),
+        "upstream_calls_per_request": _figure(accepted, _upstream_calls, nothing or Absent(absent="not_counted")),
     }
 
 
-def _figure(accepted: Sequence[RunRecord], value_of: RunValue, absent: str) -> FigureOrAbsent:
+def _figure(accepted: Sequence[RunRecord], value_of: RunValue, absent: Absent) -> FigureOrAbsent:
     known = [value for value in map(value_of, accepted) if value is not None]
     if not known:
-        return Absent(absent=absent)
+        return absent
     return Figure(value=statistics.median(known), low=min(known), high=max(known))
 
 
-def _cost(accepted: Sequence[RunRecord], value_of: RunValue, key: str, nothing: str | None) -> FigureOrAbsent:
+def _cost(accepted: Sequence[RunRecord], value_of: RunValue, key: str, nothing: Absent | None) -> FigureOrAbsent:
     told = [run.resources.absent[key] for run in accepted if key in run.resources.absent]
-    return _figure(accepted, value_of, nothing or (told[0] if told else "not_measured"))
+    return _figure(accepted, value_of, nothing or (told[0] if told else NOT_MEASURED))
 
 
-def _memory(accepted: Sequence[RunRecord], name: str, nothing: str | None) -> FigureOrAbsent:
+def _memory(accepted: Sequence[RunRecord], name: str, nothing: Absent | None) -> FigureOrAbsent:
     # One reason stands for all readings of a kind: rss or pss.
     alike = (name, *(other for other in MEMORY if other[:3] == name[:3]))
     key = next((key for run in accepted for key in alike if key in run.resources.absent), name)

@@ -63,8 +63,8 @@ def _errors(runs: Runs, _floors: Runs) -> str | None:
     for run in runs:
         by_status = {} if run.load_report is None else run.load_report.answered_by_status or {}
         refused = any(seen.status is not None and seen.status >= 500 for seen in run.evidence)
-        if not run.accepted and (refused or any(status.startswith("5") for status in by_status)):
-            return f"{run.reason}: {run.reason_text}"
+        if run.reason is not None and (refused or any(status.startswith("5") for status in by_status)):
+            return f"{run.reason.code}: {run.reason.detail}"
     return None
 
 

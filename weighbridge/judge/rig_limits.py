@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 from weighbridge.judge.inputs import RunInputs
 from weighbridge.judge.machine import is_loaded
+from weighbridge.record.coded import Reason
 from weighbridge.record.figures import Timing, TimingOrAbsent
 from weighbridge.record.run import RunFigures
 
@@ -25,38 +26,38 @@ MOCK_LIMIT_CORES = 0.70
 GENERATOR_LIMIT_CORES = 0.70
 
 
-def breach(inputs: RunInputs) -> tuple[str, str] | None:
-    """Reason code and sentence when the machine's load or the mock provider voids the run."""
+def breach(inputs: RunInputs) -> Reason | None:
+    """Reason when the machine's load or the mock provider voids the run."""
     readings = (("before", inputs.load_before), ("after", inputs.load_after))
     for when, reading in readings:
         load = None if reading is None else reading.load_1m
         if inputs.load_limit is not None and load is not None and load >= inputs.load_limit:
-            return (
-                "load_limit",
-                f"the one-minute load {when} the window was {load:.2f}; the limit is {inputs.load_limit:g}",
-            )
+            text = f"the one-minute load {when} the window was {load:.2f}; the limit is {inputs.load_limit:g}"
+            return Reason.of("load_limit", text)
     generator = None if inputs.driver is None else inputs.driver.cpu_cores
     if generator is not None and generator > GENERATOR_LIMIT_CORES:
         sentence = f"the load generator took {generator:.2f} of a core; the limit is {GENERATOR_LIMIT_CORES:g}"
-        return "generator_saturated", sentence
+        return Reason.of("generator_saturated", sentence)
     cpu = inputs.provider.cpu_cores
     if cpu is not None and cpu > MOCK_LIMIT_CORES:
-        return "mock_saturated", f"the mock provider took {cpu:.2f} of a core; the limit is {MOCK_LIMIT_CORES:g}"
+        return Reason.of(
+            "mock_saturated", f"the mock provider took {cpu:.2f} of a core; the limit is {MOCK_LIMIT_CORES:g}"
+        )
     late_s, smallest_ms = inputs.provider.lateness_p50_s, smallest_figure_ms(inputs.figures)
     if late_s is not None and smallest_ms is not None and late_s * 1000 > GROSS_SHARE * smallest_ms:
-        return "mock_saturated", f"the mock provider answered {late_s * 1000:.1f} ms late (median)"
+        return Reason.of("mock_saturated", f"the mock provider answered {late_s * 1000:.1f} ms late (median)")
     return None
 
 
-def gross_lag(inputs: RunInputs, *, missed: bool) -> tuple[str, str] | None:
-    """Reason code and sentence when the generator's median lag is more than half of the median response time."""
+def gross_lag(inputs: RunInputs, *, missed: bool) -> Reason | None:
+    """Reason when the generator's median lag is more than half of the median response time."""
     if inputs.figures is None or missed:
         return None
     lag_ms = _lag_ms(inputs.figures, "p50", with_dispatch=not _full(inputs))
     response_ms = _value(inputs.figures.response_ms, "p50")
     if lag_ms is None or response_ms is None or lag_ms <= GROSS_SHARE * response_ms:
         return None
-    return (
+    return Reason.of(
         "generator_lag",
         f"the generator sent {lag_ms:.1f} ms late (median) where a response took {response_ms:.1f} ms",
     )

@@ -14,7 +14,7 @@ from weighbridge.record.run import RunRecord
 
 # METHOD 1: a floor p99 above this share of a figure's p50 limits the figure.
 FLOOR_SHARE = 0.20
-NO_FLOOR = Absent(absent="no_floor: no block has an accepted run of the cell and of the direct lane")
+NO_FLOOR = Absent(absent="no_floor")
 
 Pair = tuple[Timing, Timing]
 

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from weighbridge.judge.answers import Mask
+from weighbridge.record.figures import Absent
 from weighbridge.record.inband import OUTCOMES, STAMP_STATES, UNKNOWN, Ints, RequestTable
 from weighbridge.record.provider_rows import ProviderRows
 from weighbridge.record.streams import StampCounts
@@ -85,7 +86,7 @@ def cache_hits(counts: StampCounts) -> int:
     return counts.stale_count + counts.repeated_count
 
 
-def no_inband(counts: StampCounts) -> str | None:
+def no_inband(counts: StampCounts) -> Absent | None:
     """Why there is no added time: fewer than 99 % of the good answers have a whole stamp.
 
     None when enough have, and when there is no good answer at all: then the stamps are not what is missing.
@@ -94,8 +95,8 @@ def no_inband(counts: StampCounts) -> str | None:
     if not total or counts.whole_count >= INBAND_SHARE * total:
         return None
     if not counts.whole_count:
-        return "no_inband"
-    return f"no_inband: {counts.whole_count} of {total} answers have their stamp"
+        return Absent(absent="no_inband")
+    return Absent(absent="no_inband", detail=f"{counts.whole_count} of {total} answers have their stamp")
 
 
 def _seen_before(recv_ns: Ints, send_ns: Ints, among: Mask) -> Mask:

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from weighbridge.judge import checks
 from weighbridge.judge.cell import summarise_cell
-from weighbridge.judge.flags import ordered
 from weighbridge.judge.machine import loaded_text
 from weighbridge.judge.outcome import Attempts
 from weighbridge.judge.shift import by_cell
@@ -18,12 +17,13 @@ from weighbridge.judge.slopes import slopes
 from weighbridge.matrix.axes import others
 from weighbridge.matrix.cells import FLOOR
 from weighbridge.record.campaign import CampaignRecord, Finished, GatewayFacts
+from weighbridge.record.codes import ordered_flags
 from weighbridge.record.figures import Absent
 from weighbridge.record.run import RunRecord
 from weighbridge.record.summary import CellSummary, GatewaySummary, Summary
 
 MOCK_LABEL = "mock, not a product"
-NOT_ENDED = Absent(absent="the campaign has not ended")
+NOT_ENDED = Absent(absent="not_ended")
 
 
 def summarise(campaign: CampaignRecord, runs: Sequence[RunRecord], finished: Finished | None) -> Summary:
@@ -98,7 +98,7 @@ def _with_floor_flags(cells: Sequence[CellSummary]) -> Iterator[CellSummary]:
     slow = {cell.cell for cell in cells if cell.gateway == FLOOR and _is_slow(cell, cells)}
     for cell in cells:
         if cell.cell in slow or cell.floor in slow:
-            yield cell.model_copy(update={"flags": ordered([*cell.flags, "floor_slow"])})
+            yield cell.model_copy(update={"flags": ordered_flags([*cell.flags, "floor_slow"])})
         else:
             yield cell
 

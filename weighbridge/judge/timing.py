@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +17,7 @@ from weighbridge.judge.intervals import interval
 from weighbridge.record.figures import Absent, Interval, Timing, TimingOrAbsent
 
 SHARES: Mapping[str, float] = {"p50": 0.50, "p95": 0.95, "p99": 0.99}
-NO_RUN = Absent(absent="no accepted run has this figure")
+NO_RUN = Absent(absent="no_accepted_run")
 
 
 def timing(values_s: npt.NDArray[np.float64]) -> Timing:
@@ -41,10 +40,10 @@ def timing(values_s: npt.NDArray[np.float64]) -> Timing:
     )
 
 
-def timing_or_absent(values_s: npt.NDArray[np.float64], absent: str) -> TimingOrAbsent:
+def timing_or_absent(values_s: npt.NDArray[np.float64], absent: Absent) -> TimingOrAbsent:
     """Timing of the finite values, or `absent` when there is none: the driver could not tell."""
     finite = values_s[np.isfinite(values_s)]
-    return timing(finite) if len(finite) else Absent(absent=absent)
+    return timing(finite) if len(finite) else absent
 
 
 def percentile_or_none(ordered: npt.NDArray[np.float64], share: float) -> float | None:
@@ -92,11 +91,19 @@ def merge_runs(timings: Sequence[Timing]) -> TimingOrAbsent:
     )
 
 
-def without(one: Timing, reasons: Mapping[str, str]) -> Timing:
+def without(one: Timing, reasons: Mapping[str, Absent]) -> Timing:
     """The timing without these percentiles, each with the reason why it is no figure."""
     kept = {name: text for name, text in one.few_samples.items() if name not in reasons}
-    nothing: dict[str, Any] = dict.fromkeys(reasons)
-    return one.model_copy(update={**nothing, "few_samples": kept, "absent": {**one.absent, **reasons}})
+    return Timing(
+        p50=None if "p50" in reasons else one.p50,
+        p95=None if "p95" in reasons else one.p95,
+        p99=None if "p99" in reasons else one.p99,
+        mean=one.mean,
+        n=one.n,
+        interval=one.interval,
+        few_samples=kept,
+        absent={**one.absent, **reasons},
+    )
 
 
 def median_or_none(values: Sequence[float | None]) -> float | None:

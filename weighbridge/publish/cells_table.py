@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
-from weighbridge.judge.flags import FLAGS
 from weighbridge.matrix.loads import Load
 from weighbridge.publish import numbers
 from weighbridge.publish.clean import Code, plain
@@ -20,22 +19,31 @@ from weighbridge.publish.load_words import LOAD_WORDS, TIMED_KINDS
 from weighbridge.publish.model import Cell, Column, Group, Table
 from weighbridge.publish.names import Names, is_floor
 from weighbridge.publish.setting import setting_text
-from weighbridge.publish.words import ADDED_FLOOR_TEXT, CLAIM_TEXT, PERCENTILE_WORDS, VERDICTS, spoken
+from weighbridge.publish.words import (
+    ADDED_FLOOR_TEXT,
+    CLAIM_TEXT,
+    PERCENTILE_WORDS,
+    reason_text,
+)
+from weighbridge.record.codes import FLAGS, VERDICTS
 from weighbridge.record.figures import Absent, Timing
 from weighbridge.record.summary import CellSummary, Summary
 
 # Remarks that the page makes in another place: rank beside the figure, warning above every table.
 _SAID_ELSEWHERE = frozenset({"few_samples", "loaded_machine"})
 
+FLOOR_ABSENT = Absent(absent="floor")
+
 _MODES = {"plain": "plain answers", "stream": "streams"}
 
 
 @dataclass(frozen=True)
 class _Layout:
-    """Column groups of one table."""
+    """Column groups of one table, and how far its campaign came."""
 
     groups: tuple[TimingGroup, ...]
     claims: bool
+    status: str
 
     @property
     def width(self) -> int:
@@ -54,18 +62,18 @@ def load_tables(summary: Summary, names: Names, anchor: str) -> tuple[Table, ...
     return tuple(tables)
 
 
-def _layout(cells: list[CellSummary]) -> _Layout:
+def _layout(cells: list[CellSummary], status: str) -> _Layout:
     added = [g for g in BY_MODE[cells[0].mode] if any(isinstance(g.get(cell), Timing) for cell in cells)]
     # The headline is set apart; with two added times the response time stands in the table of streams.
     lead = [replace(group, css="lead") for group in (added or [SHIFT])]
     groups = [*lead, *([SHIFT] if added else []), *([RESPONSE] if len(added) < 2 else [])]
-    return _Layout(tuple(groups), any(isinstance(cell.claimed_overhead_ms, Timing) for cell in cells))
+    return _Layout(tuple(groups), any(isinstance(cell.claimed_overhead_ms, Timing) for cell in cells), status)
 
 
 def _table(summary: Summary, names: Names, cells: list[CellSummary], table_id: str) -> Table:
     notes = Notes()
-    kind, layout = cells[0].load.kind, _layout(cells)
-    maker = RowMaker(lambda cell: _cells(cell, layout, notes), lambda cell: flag_marks(cell, notes))
+    kind, layout = cells[0].load.kind, _layout(cells, summary.status)
+    maker = RowMaker(lambda cell: _cells(cell, layout, notes), lambda cell: _marks(cell, layout, notes))
     rows = sections(names, cells, maker)
     heads = head_columns(names)
     return Table(
@@ -112,10 +120,15 @@ def loaded_detail(summary: Summary) -> str:
 def flag_marks(cell: CellSummary, notes: Notes, only: Collection[str] | None = None) -> str:
     """Footnote marks of a cell's remarks; `only` those that concern a side table, the main tables show all."""
     shown = [flag for flag in cell.flags if flag not in _SAID_ELSEWHERE and (only is None or flag in only)]
-    marks = [notes.mark(spoken(flag, FLAGS)) for flag in shown]
-    if only is None and cell.verdict == "incomplete" and cell.reason:
-        marks.append(notes.mark(f"incomplete: {plain(cell.reason)}"))
-    return " ".join(dict.fromkeys(marks))
+    return " ".join(dict.fromkeys(notes.mark(FLAGS[flag]) for flag in shown))
+
+
+def _marks(cell: CellSummary, layout: _Layout, notes: Notes) -> str:
+    """Marks of all remarks, and of why a cell that has figures is incomplete."""
+    marks = flag_marks(cell, notes)
+    if cell.verdict != "incomplete":
+        return marks
+    return f"{marks} {notes.mark(f'incomplete: {reason_text(cell, layout.status)}')}".strip()
 
 
 def has_figures(cell: CellSummary) -> bool:
@@ -126,8 +139,8 @@ def has_figures(cell: CellSummary) -> bool:
 def message(cell: CellSummary) -> str:
     """Words that stand where a cell has no figures: `served 66 of 150 per second`, `not supported`."""
     if cell.verdict == "saturated":
-        return plain(cell.served_text or VERDICTS["saturated"], limit=80)
-    return VERDICTS[cell.verdict] if cell.verdict != "valid" else "no figure"
+        return plain(cell.served_text or VERDICTS["saturated"].label, limit=80)
+    return VERDICTS[cell.verdict].label if cell.verdict != "valid" else "no figure"
 
 
 def _cells(cell: CellSummary, layout: _Layout, notes: Notes) -> tuple[Cell, ...]:
@@ -137,8 +150,8 @@ def _cells(cell: CellSummary, layout: _Layout, notes: Notes) -> tuple[Cell, ...]
         claim = (claim_cell(cell, notes),) if layout.claims else ()
         return (*timings, *claim, *_rates(cell, notes), runs)
     if cell.verdict == "saturated":
-        return (_said(cell, layout.width, notes), *_rates(cell, notes), runs)
-    return (_said(cell, layout.width + 3, notes), runs)
+        return (_said(cell, layout, layout.width, notes), *_rates(cell, notes), runs)
+    return (_said(cell, layout, layout.width + 3, notes), runs)
 
 
 def _timings(cell: CellSummary, group: TimingGroup, notes: Notes) -> tuple[Cell, ...]:
@@ -155,7 +168,7 @@ def _timings(cell: CellSummary, group: TimingGroup, notes: Notes) -> tuple[Cell,
 def claim_cell(cell: CellSummary, notes: Notes) -> Cell:
     """The gateway's own claim, with what was measured above it in the second line."""
     if is_floor(cell):
-        return absent_cell("is_floor", notes, label="Own claim p50")
+        return absent_cell(FLOOR_ABSENT, notes, label="Own claim p50")
     made = timing_cells(cell.claimed_overhead_ms, notes, "Own claim", ("p50",))[0]
     difference = cell.claimed_difference_ms
     if isinstance(difference, Absent) or isinstance(cell.claimed_overhead_ms, Absent):
@@ -167,9 +180,8 @@ def claim_cell(cell: CellSummary, notes: Notes) -> Cell:
     return replace(made, small=f"added {sign}{numbers.ms(over)}", css=f"{made.css} claim")
 
 
-def _said(cell: CellSummary, span: int, notes: Notes) -> Cell:
-    # A saturated cell's reason begins with what stands in the cell already.
-    reason = plain((cell.reason or "").removeprefix(cell.served_text or "").lstrip("; "), limit=300)
+def _said(cell: CellSummary, layout: _Layout, span: int, notes: Notes) -> Cell:
+    reason = plain(reason_text(cell, layout.status), limit=300)
     fill = (numbers.ABSENT,) * (span - 1)
     if cell.verdict == "rig_limited":
         mark = notes.mark(f"limit of the rig, not of the gateway{': ' + reason if reason else ''}")
@@ -188,8 +200,8 @@ def _rates(cell: CellSummary, notes: Notes) -> tuple[Cell, ...]:
     return (achieved, bound, flight)
 
 
-def _no_bound(cell: CellSummary) -> str:
-    return "told for more than one client" if cell.load.is_serial else "no mean service time"
+def _no_bound(cell: CellSummary) -> Absent:
+    return Absent(absent="one_client") if cell.load.is_serial else Absent(absent="no_mean")
 
 
 def _timing_columns(layout: _Layout) -> tuple[Column, ...]:

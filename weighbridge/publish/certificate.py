@@ -6,6 +6,7 @@ Called by `page` and, for its words, by `certificate_text`. Whatever does not pa
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 
 from weighbridge.publish import numbers
@@ -13,7 +14,7 @@ from weighbridge.publish.cells_table import number_column
 from weighbridge.publish.clean import plain
 from weighbridge.publish.model import Cell, Column, Fact, Group, Row, Scale, Section, Table
 from weighbridge.record.certificate import Certificate, DriverFloor, Resolution, WeightResult
-from weighbridge.record.figures import Absent
+from weighbridge.record.figures import Absent, Figure
 from weighbridge.record.summary import Summary
 
 FIGURES = ("p50", "p95", "p99")
@@ -50,7 +51,7 @@ def verdict_text(summary: Summary) -> str:
     """One sentence: whether the scale passed, or that there is no certificate and why."""
     found = summary.certificate
     if isinstance(found, Absent):
-        return f"There is no valid certificate of this scale: {plain(found.absent.replace('_', ' '))}."
+        return f"There is no valid certificate of this scale: {plain(found.text)}."
     kind = "provisional certificate" if found.provisional else "certificate"
     made = f"made {plain(found.made_at, limit=40)} by campaign {plain(found.campaign, limit=120)}"
     if not found.passed:
@@ -107,14 +108,33 @@ def weights_table(found: Certificate, anchor: str) -> Table:
     )
 
 
-def grouped(found: Certificate) -> Iterator[tuple[str, list[tuple[WeightResult, ...]]]]:
-    """Title of each section with the rows of its weights, three figures each."""
+@dataclass(frozen=True)
+class WeightGroup:
+    """Weights of one mode, arrangement and surroundings: three rows a weight, one a figure."""
+
+    place: str
+    arrangement: str
+    weights: tuple[tuple[WeightResult, ...], ...]
+
+    @property
+    def title(self) -> str:
+        """Heading of a section."""
+        return f"{self.place}, {self.arrangement}"
+
+    @property
+    def panel(self) -> str:
+        """Heading of a panel: lanes mixed request by request are the usual arrangement."""
+        return self.place if self.arrangement == _HOW["mixed"] else self.title
+
+
+def grouped(found: Certificate) -> Iterator[WeightGroup]:
+    """The weights of a certificate, group by group."""
     sections: dict[tuple[str, str, str], dict[str, list[WeightResult]]] = {}
     for row in found.weights:
         section = sections.setdefault((row.mode, row.arrangement, row.surroundings), {})
         section.setdefault(row.weight, []).append(row)
     for (mode, arrangement, around), weights in sections.items():
-        yield f"{mode}, {AROUND[around]}, {_HOW[arrangement]}", [tuple(rows) for rows in weights.values()]
+        yield WeightGroup(f"{mode}, {AROUND[around]}", _HOW[arrangement], tuple(map(tuple, weights.values())))
 
 
 def outcome(rows: Iterable[WeightResult]) -> str:
@@ -124,8 +144,8 @@ def outcome(rows: Iterable[WeightResult]) -> str:
 
 
 def _sections(found: Certificate) -> Iterator[Section]:
-    for title, weights in grouped(found):
-        yield Section(title, tuple(_row(rows) for rows in weights))
+    for group in grouped(found):
+        yield Section(group.title, tuple(_row(rows) for rows in group.weights))
 
 
 def _row(rows: Sequence[WeightResult]) -> Row:
@@ -178,6 +198,6 @@ def _rig_facts(found: Certificate) -> Iterator[Fact]:
         )
     ceiling = found.mock_ceiling_rps
     text = (
-        plain(ceiling.absent) if isinstance(ceiling, Absent) else f"{numbers.rps(ceiling.value)} answers per second"
+        f"{numbers.rps(ceiling.value)} answers per second" if isinstance(ceiling, Figure) else plain(ceiling.absent)
     )
     yield Fact("ceiling of the mock provider", text)

@@ -40,10 +40,10 @@ def _weights(found: Certificate) -> str:
     ]
     sides = ("left", *("right",) * 11, "left")
     parts = []
-    for title, weights in grouped(found):
-        rows = [_row(rows) for rows in weights]
+    for group in grouped(found):
+        rows = [_row(rows) for rows in group.weights]
         table = tabulate(rows, headers=heads, tablefmt="simple", disable_numparse=True, colalign=sides)
-        parts.append(f"Certificate: {title}, errors in µs\n\n{table}")
+        parts.append(f"Certificate: {group.title}, errors in µs\n\n{table}")
     return "\n\n".join(parts) or "Certificate: no known weight was measured"
 
 

@@ -23,7 +23,7 @@ from weighbridge.publish.layout import grouped, ordered
 from weighbridge.publish.load_words import LOAD_WORDS, TIMED_KINDS, load_text
 from weighbridge.publish.model import Chart
 from weighbridge.publish.names import Names, is_floor
-from weighbridge.publish.words import ABSENCES, spoken
+from weighbridge.publish.words import absence_text
 from weighbridge.record.figures import Absent, Timing, TimingOrAbsent
 from weighbridge.record.summary import CellSummary, Summary
 
@@ -245,7 +245,7 @@ def _datum(names: Names, point: Point) -> dict[str, Any]:
 def _why(point: Point) -> str:
     """Words in the place of a dot."""
     if has_figures(point.cell) and isinstance(point.figure, Absent):
-        return spoken(point.figure.absent, ABSENCES)
+        return absence_text(point.figure)
     return message(point.cell)
 
 

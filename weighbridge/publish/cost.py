@@ -18,7 +18,7 @@ from weighbridge.publish.layout import RowMaker, head_columns, sections
 from weighbridge.publish.model import Cell, Group, Table
 from weighbridge.publish.names import Names, holds_streams, is_floor
 from weighbridge.publish.setting import heading
-from weighbridge.publish.words import ABSENCES, CPU_SOURCES, spoken
+from weighbridge.publish.words import CPU_SOURCES, absence_text
 from weighbridge.record.figures import Absent, Figure, FigureOrAbsent
 from weighbridge.record.summary import CellSummary, Summary
 
@@ -151,8 +151,8 @@ def _missing_text(shown: Sequence[CostColumn], cells: Sequence[CellSummary]) -> 
     by_reason: dict[str, list[str]] = {}
     for column in _COLUMNS:
         if column not in shown:
-            reasons = {figure.absent for cell in cells if isinstance(figure := column.get(cell), Absent)}
-            text = " or ".join(sorted(spoken(reason, ABSENCES) for reason in reasons)) or "no accepted run"
+            reasons = {absence_text(figure) for cell in cells if isinstance(figure := column.get(cell), Absent)}
+            text = " or ".join(sorted(reasons)) or "no accepted run"
             by_reason.setdefault(text, []).append(column.name)
     parts = [f"{numbers.listed(names)} ({reason})" for reason, names in by_reason.items()]
     return (f"Absent everywhere: {'; '.join(parts)}.",) if parts else ()
@@ -168,7 +168,7 @@ def _groups(shown: Sequence[CostColumn]) -> tuple[Group, ...]:
 def _cell(cell: CellSummary, column: CostColumn, notes: Notes) -> Cell:
     figure, label = column.get(cell), _capital(column.full)
     if isinstance(figure, Absent):
-        return absent_cell(figure.absent, notes, label=label)
+        return absent_cell(figure, notes, label=label)
     small = column.small(cell)
     if not small and has_spread(figure) and figure.low is not None and figure.high is not None:
         small = f"{column.write(figure.low)} to {column.write(figure.high)}"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from weighbridge.publish import numbers
 from weighbridge.publish.clean import plain
 from weighbridge.publish.model import Cell, Footnote
-from weighbridge.publish.words import ABSENCES, PERCENTILE_WORDS, spoken
-from weighbridge.record.figures import Absent, Figure, FigureOrAbsent, Timing, TimingOrAbsent
+from weighbridge.publish.words import PERCENTILE_WORDS, absence_text
+from weighbridge.record.codes import ABSENCES
+from weighbridge.record.figures import NOT_MEASURED, Absent, Figure, FigureOrAbsent, Timing, TimingOrAbsent
 
 # A spread of the runs below this share of the value is not worth a line of its own.
 _SPREAD = 0.01
-NO_SAMPLE = "no sample lies beyond this percentile"
 
 
 class Notes:
@@ -28,9 +28,9 @@ class Notes:
         return tuple(Footnote(mark, text) for text, mark in self._marks.items())
 
 
-def absent_cell(reason: str, notes: Notes, *, label: str = "", span: int = 1) -> Cell:
+def absent_cell(absent: Absent, notes: Notes, *, label: str = "", span: int = 1) -> Cell:
     """A dash with its reason as footnote and on hover."""
-    sentence = spoken(reason, ABSENCES)
+    sentence = absence_text(absent)
     return Cell(
         numbers.ABSENT,
         label=label,
@@ -47,21 +47,25 @@ def timing_cells(
 ) -> tuple[Cell, ...]:
     """Cells of the percentiles of a time in milliseconds, or one dash over all of them."""
     if isinstance(timing, Absent):
-        return (absent_cell(timing.absent, notes, label=label, span=len(percentiles)),)
+        return (absent_cell(timing, notes, label=label, span=len(percentiles)),)
     return tuple(_percentile(timing, name, notes, f"{label} {name}") for name in percentiles)
 
 
 def _percentile(timing: Timing, name: str, notes: Notes, label: str) -> Cell:
     value = percentile(timing, name)
     if value is None:
-        reason = timing.absent.get(name, f"{NO_SAMPLE} (n = {numbers.count(timing.n)})")
-        return absent_cell(reason, notes, label=label)
+        return absent_cell(timing.absent.get(name) or _no_sample(timing), notes, label=label)
     text = numbers.ms(value)
     if name in timing.few_samples:
         rank = plain(timing.few_samples[name], limit=40)
         title = f"{rank}: fewer than 10 samples lie beyond {name}"
         return Cell(text, label=label, small=rank, title=title, css="n grey")
     return Cell(text, label=label, small=interval_text(timing, name), css="n")
+
+
+def _no_sample(timing: Timing) -> Absent:
+    text = f"{ABSENCES['no_sample_beyond']} (n = {numbers.count(timing.n)})"
+    return Absent(absent="no_sample_beyond", detail=text)
 
 
 def percentile(timing: Timing, name: str) -> float | None:
@@ -87,7 +91,7 @@ def interval_text(timing: Timing, name: str) -> str:
 def rate_cell(figure: FigureOrAbsent, notes: Notes, label: str) -> Cell:
     """Requests per second, with the spread over the runs."""
     if isinstance(figure, Absent):
-        return absent_cell(figure.absent, notes, label=label)
+        return absent_cell(figure, notes, label=label)
     small = ""
     if has_spread(figure) and figure.low is not None and figure.high is not None:
         small = f"{numbers.rps(figure.low)} to {numbers.rps(figure.high)}"
@@ -99,8 +103,8 @@ def has_spread(figure: Figure) -> bool:
     return figure.low is not None and figure.high is not None and figure.high - figure.low > _SPREAD * figure.value
 
 
-def number_cell(value: float | None, label: str, notes: Notes, reason: str = "not_measured") -> Cell:
+def number_cell(value: float | None, label: str, notes: Notes, absent: Absent = NOT_MEASURED) -> Cell:
     """A rate that is a bare number, or a dash."""
     if value is None:
-        return absent_cell(reason, notes, label=label)
+        return absent_cell(absent, notes, label=label)
     return Cell(numbers.rps(value), label=label, css="n")

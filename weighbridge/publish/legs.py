@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from weighbridge.publish import numbers
-from weighbridge.publish.cells_table import flag_marks, has_figures, loaded_warning, number_column
+from weighbridge.publish.cells_table import FLOOR_ABSENT, flag_marks, has_figures, loaded_warning, number_column
 from weighbridge.publish.clean import plain
 from weighbridge.publish.figures import Notes, absent_cell, timing_cells
 from weighbridge.publish.headline import TimingGroup, added_of, measures_added
@@ -101,7 +101,7 @@ def _is_untold(cell: CellSummary) -> bool:
 
 def _times(cell: CellSummary, group: TimingGroup, notes: Notes) -> tuple[Cell, ...]:
     if is_floor(cell) and group in _CLAIMS:
-        return (absent_cell("is_floor", notes, label=group.title, span=2),)
+        return (absent_cell(FLOOR_ABSENT, notes, label=group.title, span=2),)
     return timing_cells(group.get(cell), notes, group.title, _PAIR)
 
 
@@ -109,7 +109,7 @@ def _stamps_cell(cell: CellSummary, notes: Notes) -> Cell:
     label = "Whole stamps"
     found = cell.stamps
     if isinstance(found, Absent):
-        return absent_cell(found.absent, notes, label=label)
+        return absent_cell(found, notes, label=label)
     kinds = (
         (found.absent_count, "without"),
         (found.damaged_count, "damaged"),

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from weighbridge.judge.flags import FLAGS
 from weighbridge.publish import numbers
 from weighbridge.publish.cells_table import loaded_warning
 from weighbridge.publish.clean import plain
 from weighbridge.publish.headline import measures_added
 from weighbridge.publish.model import Fact
 from weighbridge.publish.setting import cores_text
-from weighbridge.publish.words import (
-    ADDED_FLOOR_TEXT,
-    ADDED_TEXT,
-    SHIFT_ALONE_TEXT,
-    SHIFT_TEXT,
-    VERDICT_MEANINGS,
-    VERDICTS,
-)
+from weighbridge.publish.words import ADDED_FLOOR_TEXT, ADDED_TEXT, SHIFT_ALONE_TEXT, SHIFT_TEXT
+from weighbridge.record.codes import FLAGS, VERDICTS
 from weighbridge.record.figures import Absent, Figure
 from weighbridge.record.summary import Summary
 
@@ -113,7 +106,7 @@ def limits(summary: Summary) -> tuple[Fact, ...]:
         found.append(
             Fact("Many clients", "With more than one client the response time is bounded by the throughput.")
         )
-    found += [Fact("Known before the start", plain(text)) for text in summary.provenance.warnings]
+    found += [Fact("Known before the start", plain(one.text)) for one in summary.provenance.warnings]
     return tuple(found)
 
 
@@ -150,7 +143,9 @@ def meanings(summary: Summary) -> tuple[Fact, ...]:
         Fact("– (dash)", "a figure that does not exist; its reason stands below the table"),
         Fact("grey", "1 to 9 samples lie beyond the percentile; its rank stands below it"),
     ]
-    found += [Fact(VERDICTS[word], text) for word, text in VERDICT_MEANINGS.items() if word in verdicts]
+    found += [
+        Fact(entry.label, entry.meaning) for word, entry in VERDICTS.items() if word in verdicts and word != "valid"
+    ]
     flags = {flag for cell in summary.cells for flag in cell.flags}
     found += [Fact(flag.replace("_", " "), text) for flag, text in FLAGS.items() if flag in flags]
     if any(isinstance(cell.shift_ms, Absent) for cell in summary.cells):

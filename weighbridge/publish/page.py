@@ -21,7 +21,7 @@ from weighbridge.publish.runs import outcome_text, run_tables
 from weighbridge.publish.scale_chart import scale_chart
 from weighbridge.publish.side_tables import driver_table, ttfb_table
 from weighbridge.publish.streams import stream_tables
-from weighbridge.publish.words import ADDED_TEXT, SHIFT_ALONE_TEXT, SHIFT_TEXT, STATUSES, fallbacks, grade_text
+from weighbridge.publish.words import ADDED_TEXT, SHIFT_ALONE_TEXT, SHIFT_TEXT, STATUSES, grade_text, leading
 from weighbridge.record.summary import Summary
 
 
@@ -96,7 +96,7 @@ def _warnings(summary: Summary) -> tuple[str, ...]:
         found.append(f"Grade smoke: {grade_text('smoke')}.")
     if summary.loaded_machine:
         found.append(f"{loaded_detail(summary)}.")
-    found += [f"{plain(text).rstrip('.')}." for text in fallbacks(record.warnings)]
+    found += leading(record.warnings)
     if STATUSES[summary.status]:
         found.append(STATUSES[summary.status])
     short = [cell for cell in summary.cells if cell.verdict == "incomplete" or "few_runs" in cell.flags]

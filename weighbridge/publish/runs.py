@@ -11,7 +11,8 @@ from weighbridge.publish.headline import TimingGroup, added_of, measures_added
 from weighbridge.publish.layout import gateway_cell
 from weighbridge.publish.model import Cell, Column, Group, Row, Section, Table
 from weighbridge.publish.names import Names, is_floor
-from weighbridge.publish.words import PERCENTILE_WORDS, REASONS, VERDICTS, spoken
+from weighbridge.publish.words import PERCENTILE_WORDS
+from weighbridge.record.codes import REASONS, VERDICTS
 from weighbridge.record.host import LoadReading
 from weighbridge.record.summary import CellSummary, RunLine, Summary
 
@@ -38,8 +39,9 @@ def outcome_text(summary: Summary) -> str:
     totals: dict[str, int] = {}
     for cell in summary.cells:
         for rejected in cell.rejected:
-            totals[rejected.reason] = totals.get(rejected.reason, 0) + rejected.count
-    reasons = [f"{numbers.count(totals[reason])} for {spoken(reason, REASONS)}" for reason in sorted(totals)]
+            code = rejected.reason.code
+            totals[code] = totals.get(code, 0) + rejected.count
+    reasons = [f"{numbers.count(totals[code])} for {REASONS[code].text}" for code in sorted(totals)]
     why = f" ({numbers.listed(reasons)})" if reasons else ""
     return (
         f"{start}{why}. Acceptance rules stand in the matrix before the run and none of them looks at the measured "
@@ -63,8 +65,8 @@ def _rejected_table(summary: Summary, names: Names, cells: list[CellSummary], an
             (
                 gateway_cell(names, cell),
                 Cell(names.where(cell), label="Cell"),
-                Cell(spoken(rejected.reason, REASONS), label="Reason", small=plain(rejected.example, limit=300)),
-                Cell(rejected.reason_class, label="Whose"),
+                Cell(rejected.reason.text, label="Reason", small=plain(rejected.reason.detail, limit=300)),
+                Cell(rejected.reason.class_, label="Whose"),
                 Cell(numbers.count(rejected.count), label="Attempts", css="n"),
             )
         )
@@ -161,12 +163,12 @@ def _attempt(run: RunLine) -> tuple[Cell, ...]:
     attempt = f", attempt {run.attempt}" if run.attempt > 1 else ""
     outcome = "accepted" if run.accepted else "rejected"
     if run.verdict != "valid" and run.accepted:
-        outcome = f"accepted: {VERDICTS[run.verdict]}"
+        outcome = f"accepted: {VERDICTS[run.verdict].label}"
     p50 = numbers.ABSENT if run.response_p50_ms is None else numbers.ms(run.response_p50_ms)
     rate = numbers.ABSENT if run.achieved_rps is None else numbers.rps(run.achieved_rps)
     return (
         Cell(f"block {run.block}{attempt}", label="Run"),
-        Cell(outcome, label="Outcome", small=spoken(run.reason, REASONS) if run.reason else ""),
+        Cell(outcome, label="Outcome", small=run.reason.text if run.reason else ""),
         Cell(p50, label="p50, ms", css="n"),
         Cell(rate, label="Achieved/s", css="n"),
         _reading(run.load_before, "Load before"),

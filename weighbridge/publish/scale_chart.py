@@ -30,7 +30,7 @@ _LEAST_US = 1.0
 def scale_chart(found: Certificate, anchor: str) -> tuple[Chart, ...]:
     """The chart of a certificate; none without a known weight."""
     data = [
-        _datum(title, rows, who) for title, weights in grouped(found) for rows in weights for who in (ADDED, SHIFT)
+        _datum(group.panel, rows, who) for group in grouped(found) for rows in group.weights for who in (ADDED, SHIFT)
     ]
     if not data:
         return ()
@@ -39,12 +39,12 @@ def scale_chart(found: Certificate, anchor: str) -> tuple[Chart, ...]:
     return (drawn(spec, Chart(name, _TITLE, _DESCRIPTION, code(f"charts/{name}.svg"), Markup())),)
 
 
-def _datum(title: str, rows: tuple[WeightResult, ...], who: str) -> dict[str, Any]:
+def _datum(panel: str, rows: tuple[WeightResult, ...], who: str) -> dict[str, Any]:
     """One line of a panel: the sizes of three errors, those that are not judged left out."""
     sizes = {row.figure: _size_us(row, who) for row in rows if row.judged}
     middle, high = sizes.get("p50"), sizes.get("p95")
     return {
-        "panel": title.partition(", lanes")[0],
+        "panel": panel,
         "line": plain(rows[0].weight, limit=60),
         "who": who,
         "p50": middle,

@@ -11,8 +11,8 @@ from weighbridge.publish.layout import RowMaker, head_columns, sections
 from weighbridge.publish.model import Cell, Column, Group, Table
 from weighbridge.publish.names import Names, is_floor
 from weighbridge.publish.setting import heading, setting_text
-from weighbridge.publish.words import ABSENCES, PERCENTILE_WORDS, spoken
-from weighbridge.record.figures import Absent, Timing
+from weighbridge.publish.words import PERCENTILE_WORDS, absence_text
+from weighbridge.record.figures import NOT_MEASURED, Absent, Timing
 from weighbridge.record.summary import CellSummary, Summary
 
 _TTFB_TEXT = (
@@ -71,8 +71,7 @@ def _ttfb_remarks(
     for mode in dict.fromkeys(cell.mode for cell in serial if cell not in cells):
         gone = [cell for cell in serial if cell.mode == mode]
         measured = [cell for cell in gone if has_figures(cell)] or gone
-        reasons = [cell.ttfb_ms.absent for cell in measured if isinstance(cell.ttfb_ms, Absent)]
-        told = sorted({spoken(reason, ABSENCES) for reason in reasons})
+        told = sorted({absence_text(cell.ttfb_ms) for cell in measured if isinstance(cell.ttfb_ms, Absent)})
         remarks.append(f"Absent for {mode} answers: {' or '.join(told)}.")
     return tuple(remarks)
 
@@ -93,7 +92,7 @@ def driver_table(summary: Summary, names: Names, anchor: str) -> Table:
     def make(cell: CellSummary) -> tuple[Cell, ...]:
         offered = numbers.ABSENT if cell.offered_rps is None else numbers.short(cell.offered_rps)
         error = (
-            absent_cell("clients have no rate to miss" if cell.offered_rps is None else "not_measured", notes)
+            absent_cell(Absent(absent="no_rate") if cell.offered_rps is None else NOT_MEASURED, notes)
             if cell.rate_error_ratio is None
             else Cell(numbers.percent(cell.rate_error_ratio), css="n")
         )

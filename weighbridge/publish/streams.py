@@ -19,7 +19,7 @@ from weighbridge.publish.layout import RowMaker, head_columns, sections
 from weighbridge.publish.model import Cell, Column, Group, Table
 from weighbridge.publish.names import Names
 from weighbridge.publish.setting import heading
-from weighbridge.publish.words import ABSENCES, FIDELITIES, PERCENTILE_WORDS, spoken
+from weighbridge.publish.words import FIDELITIES, PERCENTILE_WORDS, absence_text
 from weighbridge.record.figures import Absent, FigureOrAbsent, Timing
 from weighbridge.record.streams import Fidelity
 from weighbridge.record.summary import CellSummary, Summary
@@ -75,7 +75,7 @@ def stream_tables(summary: Summary, names: Names, anchor: str) -> tuple[Table, .
 
 
 def _nothing(cells: Sequence[CellSummary], anchor: str) -> Table:
-    reasons = sorted({spoken(cell.gap_ms.absent, ABSENCES) for cell in cells if isinstance(cell.gap_ms, Absent)})
+    reasons = sorted({absence_text(cell.gap_ms) for cell in cells if isinstance(cell.gap_ms, Absent)})
     return Table(
         id=f"{anchor}-chunks",
         title="Streams as they arrive",
@@ -161,13 +161,13 @@ def _said(cell: CellSummary, span: int) -> Cell:
 
 def _share(figure: FigureOrAbsent, notes: Notes) -> Cell:
     if isinstance(figure, Absent):
-        return absent_cell(figure.absent, notes)
+        return absent_cell(figure, notes)
     return Cell(numbers.share(figure.value), css="n")
 
 
 def _stalls(cell: CellSummary, notes: Notes) -> Cell:
     if isinstance(cell.stall_count, Absent):
-        return absent_cell(cell.stall_count.absent, notes)
+        return absent_cell(cell.stall_count, notes)
     return Cell(numbers.short(cell.stall_count.value), css="n")
 
 
@@ -177,14 +177,14 @@ def _buffering(cell: CellSummary, notes: Notes) -> Cell:
         if not isinstance(cell.bunching, Absent):
             bunched = f"{numbers.share(buffering.bunched_ratio(cell.bunching))} bunched"
         return Cell(plain(cell.buffering, limit=40), small=bunched)
-    reason = cell.bunching.absent if isinstance(cell.bunching, Absent) else buffering.TOO_FEW
-    return replace(absent_cell(reason, notes), css="absent")
+    absent = cell.bunching if isinstance(cell.bunching, Absent) else Absent(absent="too_few_pairs")
+    return replace(absent_cell(absent, notes), css="absent")
 
 
 def _fidelity(cell: CellSummary, notes: Notes) -> Cell:
     found = cell.fidelity
     if isinstance(found, Absent):
-        return replace(absent_cell(found.absent, notes), css="absent")
+        return replace(absent_cell(found, notes), css="absent")
     counts = (
         (found.missing_chunk_count, "chunk", "missing"),
         (found.repeated_chunk_count, "chunk", "repeated"),

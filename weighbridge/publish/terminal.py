@@ -12,7 +12,6 @@ from typing import TypeVar
 
 from tabulate import tabulate
 
-from weighbridge.judge.flags import FLAGS
 from weighbridge.matrix.cells import Cell
 from weighbridge.publish import numbers
 from weighbridge.publish.answer import answer
@@ -26,7 +25,8 @@ from weighbridge.publish.load_words import TIMED_KINDS
 from weighbridge.publish.names import Names, names_of
 from weighbridge.publish.runs import ordered_cells, outcome_text
 from weighbridge.publish.terminal_cells import GREY, cells_text, label
-from weighbridge.publish.words import SHIFT_ALONE_TEXT, STATUSES, fallbacks, grade_text, spoken
+from weighbridge.publish.words import SHIFT_ALONE_TEXT, STATUSES, absence_text, grade_text, leading, reason_text
+from weighbridge.record.codes import FLAGS
 from weighbridge.record.figures import Timing
 from weighbridge.record.load_report import LoadReport, Percentiles, PercentilesOrAbsent
 from weighbridge.record.summary import CellSummary, Summary
@@ -83,22 +83,26 @@ def _remarks(summary: Summary, names: Names, cells: list[CellSummary]) -> list[s
         lines.append(_ADDED_LINE)
     else:
         lines.append(SHIFT_ALONE_TEXT)
-    lines += [f"{plain(text).rstrip('.')}." for text in fallbacks(summary.provenance.warnings)]
+    lines += leading(summary.provenance.warnings)
     timings = [timing for cell in cells for timing in (added_of(cell), cell.shift_ms, cell.response_ms)]
     if any(isinstance(timing, Timing) and timing.few_samples for timing in timings):
         lines.append(f"{GREY} behind a figure: 1 to 9 samples lie beyond it, so it is not firm.")
     flags = {flag for cell in cells for flag in cell.flags} - {"few_samples", "loaded_machine"}
     lines += [
         f"{plain(flag.replace('_', ' '))} ({numbers.plural(sum(flag in cell.flags for cell in cells), 'cell')}): "
-        f"{spoken(flag, FLAGS)}"
+        f"{FLAGS[flag]}"
         for flag in sorted(flags)
     ]
     reasons = dict.fromkeys(
-        f"{plain(cell.cell, limit=120)}{label(names, cell)}: {plain(cell.reason)}"
+        f"{plain(cell.cell, limit=120)}{label(names, cell)}: {_outcome(cell, text)}"
         for cell in cells
-        if cell.reason and cell.verdict != "not_supported" and cell.reason != cell.served_text
+        if cell.verdict != "not_supported" and (text := reason_text(cell, summary.status))
     )
     return ["\n".join([*lines, *reasons])]
+
+
+def _outcome(cell: CellSummary, text: str) -> str:
+    return text if cell.served_text is None else f"{plain(cell.served_text)}; {text}"
 
 
 def plan_text(plan: PlanFacts) -> str:
@@ -166,7 +170,7 @@ def _split(counts: dict[str, int] | None) -> str:
 
 def _percentiles(found: PercentilesOrAbsent) -> str:
     if not isinstance(found, Percentiles):
-        return f"{numbers.ABSENT} ({plain(found.absent.replace('_', ' '))})"
+        return f"{numbers.ABSENT} ({absence_text(found)})"
     known = (("p50", found.p50), ("p95", found.p95), ("p99", found.p99), ("max", found.max))
     parts = [f"{name} {numbers.ABSENT if value is None else numbers.ms(value)}" for name, value in known]
     return f"{', '.join(parts)}, n {'unknown' if found.n is None else numbers.count(found.n)}"

@@ -21,7 +21,7 @@ class Document(BaseModel):
 
     def to_json(self) -> str:
         """Indented JSON text that ends with a newline; the same document gives the same bytes."""
-        return json.dumps(self.model_dump(mode="json"), indent=2, ensure_ascii=False) + "\n"
+        return json.dumps(self.model_dump(mode="json", by_alias=True), indent=2, ensure_ascii=False) + "\n"
 
 
 class Versioned(Document):
@@ -62,7 +62,7 @@ class Versioned(Document):
 
     @classmethod
     def schema_name(cls) -> str:
-        """The schema that this class writes, such as `weighbridge.run/1`."""
+        """The schema that this class writes, such as `weighbridge.run/2`."""
         return str(cls.model_fields["schema_"].default)
 
 

@@ -10,6 +10,7 @@ from weighbridge.matrix.requests import AnswerSpec, PayloadSpec
 from weighbridge.record.base import Count, Document, Versioned
 from weighbridge.record.cell import PlannedCell
 from weighbridge.record.certificate import CertificateOrAbsent
+from weighbridge.record.coded import CampaignWarning
 from weighbridge.record.figures import Absent
 from weighbridge.record.host import HostFacts, ToolFacts
 
@@ -48,8 +49,8 @@ class CpuPlanFacts(Document):
 class CampaignRecord(Versioned):
     """`campaign.json`: what was set out to do, on what, with what. Written before the first window."""
 
-    schema_: Literal["weighbridge.campaign/1"] = Field(
-        default="weighbridge.campaign/1", alias="schema", description="Kind and version of this document."
+    schema_: Literal["weighbridge.campaign/2"] = Field(
+        default="weighbridge.campaign/2", alias="schema", description="Kind and version of this document."
     )
     campaign: str = Field(description="Folder name of the campaign.")
     weighbridge_version: str = Field(description="Version of Weighbridge.")
@@ -74,14 +75,16 @@ class CampaignRecord(Versioned):
     cpu_plan: CpuPlanFacts | None = Field(
         default=None, description="Logical CPUs of each part; null when all shared all, as below four CPUs."
     )
-    warnings: tuple[str, ...] = Field(default=(), description="What weakens the figures, known before the start.")
+    warnings: tuple[CampaignWarning, ...] = Field(
+        default=(), description="What weakens the figures, known before the start."
+    )
 
 
 class Finished(Versioned):
     """`finished.json`: how the campaign ended; absent while it runs and after a crash."""
 
-    schema_: Literal["weighbridge.finished/1"] = Field(
-        default="weighbridge.finished/1", alias="schema", description="Kind and version of this document."
+    schema_: Literal["weighbridge.finished/2"] = Field(
+        default="weighbridge.finished/2", alias="schema", description="Kind and version of this document."
     )
     status: Literal["complete", "interrupted", "failed"] = Field(description="How it ended.")
     exit_code: int = Field(description="Exit code of the task.")

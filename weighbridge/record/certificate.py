@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from weighbridge.record.base import Count, Document, Milliseconds, Versioned
-from weighbridge.record.figures import Absent, FigureOrAbsent
+from weighbridge.record.figures import Absent, Figure
 from weighbridge.record.host import HostFacts, ToolFacts
 
 Percentile = Literal["p50", "p95", "p99"]
@@ -115,6 +115,16 @@ class CpuResult(Document):
     passed: bool = Field(description="Whether it is within the limit.")
 
 
+class UnknownCeiling(Document):
+    """Why no ceiling of the mock provider was found, in free words."""
+
+    absent: str = Field(min_length=1, description="Why there is none.")
+
+
+NO_CEILING = UnknownCeiling(absent="not_measured")
+CeilingOrUnknown = Annotated[Figure | UnknownCeiling, Field(union_mode="smart")]
+
+
 class Certificate(Versioned):
     """The outcome of one calibration campaign."""
 
@@ -137,8 +147,9 @@ class Certificate(Versioned):
     floors: tuple[DriverFloor, ...] = Field(description="The direct lane by each driver.")
     stamping: StampingResult | None = Field(default=None, description="What stamps cost.")
     cpu: CpuResult | None = Field(default=None, description="The known CPU burn.")
-    mock_ceiling_rps: Annotated[FigureOrAbsent, Field(union_mode="smart")] = Field(
-        default=Absent(absent="not_measured"), description="Requests per second that the mock provider can answer."
+    mock_ceiling_rps: CeilingOrUnknown = Field(
+        default=NO_CEILING,
+        description="Requests per second that the mock provider can answer.",
     )
 
     @property

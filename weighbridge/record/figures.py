@@ -4,15 +4,37 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from weighbridge.record.base import Count, Document, Milliseconds
+from weighbridge.record.codes import ABSENCES, Verdict
 
 
 class Absent(Document):
-    """A figure that does not exist, and why (a code such as `no_inband` or a short phrase)."""
+    """A figure that does not exist: a closed code that says why, and a free detail."""
 
-    absent: str = Field(min_length=1, description="Why the figure does not exist.")
+    absent: str = Field(description="Code: why the figure does not exist.")
+    detail: str = Field(default="", description="What happened, for people; empty where the code says it all.")
+
+    @field_validator("absent")
+    @classmethod
+    def _closed(cls, code: str) -> str:
+        if code not in ABSENCES:
+            raise ValueError(f"{code!r} is no absence code")
+        return code
+
+    @property
+    def text(self) -> str:
+        """Detail, or what the code means."""
+        return self.detail or ABSENCES[self.absent]
+
+
+NOT_MEASURED = Absent(absent="not_measured")
+
+
+def absent_by(verdict: Verdict, detail: str = "") -> Absent:
+    """Return why a cell of this verdict has no figure; of a valid one nobody measured it."""
+    return NOT_MEASURED if verdict == "valid" else Absent(absent=verdict, detail=detail)
 
 
 class Interval(Document):
@@ -39,7 +61,7 @@ class Timing(Document):
     few_samples: dict[str, str] = Field(
         default_factory=dict, description="Percentiles with 1–9 samples beyond them, with their rank."
     )
-    absent: dict[str, str] = Field(
+    absent: dict[str, Absent] = Field(
         default_factory=dict, description="Percentiles that are null for another reason than too few samples."
     )
 

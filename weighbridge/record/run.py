@@ -2,48 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from weighbridge.record.base import Count, Document, Seconds, Versioned
-from weighbridge.record.figures import Absent, FigureOrAbsent, TimingOrAbsent
+from weighbridge.record.coded import FlagCode, Reason
+from weighbridge.record.codes import Verdict
+from weighbridge.record.figures import NOT_MEASURED, Absent, FigureOrAbsent, TimingOrAbsent
 from weighbridge.record.held import HeldStreams
 from weighbridge.record.host import LoadReading, ToolFacts
 from weighbridge.record.load_report import LoadReport
 from weighbridge.record.streams import Buffering, BunchingOrAbsent, FidelityOrAbsent, StampCountsOrAbsent
-
-NOT_MEASURED = Absent(absent="not_measured")
-
-# Reason codes with their class: whose doing it was. METHOD section 5; nothing here looks at a measured overhead.
-REASONS: dict[str, Literal["rig", "gateway"]] = {
-    "gate_timeout": "rig",
-    "load_limit": "rig",
-    "steal": "rig",
-    "throttled": "rig",
-    "contended": "rig",
-    "generator_lag": "rig",
-    "generator_failed": "rig",
-    "rate_missed": "rig",
-    "connection_limited": "rig",
-    "generator_saturated": "rig",
-    "mock_saturated": "rig",
-    "mock_failed": "rig",
-    "disk_full": "rig",
-    "port_taken": "rig",
-    "errors": "gateway",
-    "incomplete": "gateway",
-    "provider_count": "gateway",
-    "crashed": "gateway",
-    "never_ready": "gateway",
-    "not_served": "gateway",
-    "no_inband": "gateway",
-    "cache_hit": "gateway",
-}
-
-Verdict = Literal[
-    "valid", "saturated", "rig_limited", "not_served", "not_supported", "unavailable", "errored", "incomplete"
-]
 
 
 class DriverRecord(Document):
@@ -200,14 +170,14 @@ class Resources(Document):
     control_plane_cpu_cores: float | None = Field(
         default=None, description="CPU the mock control plane took, in cores."
     )
-    absent: dict[str, str] = Field(default_factory=dict, description="What could not be read, with the reason.")
+    absent: dict[str, Absent] = Field(default_factory=dict, description="What could not be read, with the reason.")
 
 
 class RunRecord(Versioned):
     """The record of one attempt at one cell in one block."""
 
-    schema_: Literal["weighbridge.run/1"] = Field(
-        default="weighbridge.run/1", alias="schema", description="Kind and version of this document."
+    schema_: Literal["weighbridge.run/2"] = Field(
+        default="weighbridge.run/2", alias="schema", description="Kind and version of this document."
     )
     cell: str = Field(description="Cell id.")
     block: int = Field(ge=1, description="Number of the block, from 1.")
@@ -215,9 +185,8 @@ class RunRecord(Versioned):
     fingerprint: str = Field(description="Digest of all that makes this cell what it is; resume compares it.")
     accepted: bool = Field(description="Whether the run counts.")
     verdict: Verdict = Field(description="What the run says: valid, saturated, errored, …")
-    reason: str | None = Field(default=None, description="Reason code of a run that is not valid.")
-    reason_text: str | None = Field(default=None, description="The same as a sentence.")
-    flags: tuple[str, ...] = Field(default=(), description="Remarks that change no verdict.")
+    reason: Reason | None = Field(default=None, description="Why a run that is not accepted does not count.")
+    flags: tuple[FlagCode, ...] = Field(default=(), description="Remarks that change no verdict.")
     started_at: str = Field(description="Start of the window, UTC, ISO 8601.")
     window_s: Seconds = Field(description="Wall clock of the window.")
     driver: DriverRecord | None = Field(default=None, description="Null when the window was never opened.")
@@ -241,3 +210,9 @@ class RunRecord(Versioned):
     resources: Resources = Field(default_factory=Resources, description="What the gateway used.")
     evidence: tuple[Evidence, ...] = Field(default=(), description="What preflight saw.")
     files: dict[str, str] = Field(default_factory=dict, description="SHA-256 of each other file of this folder.")
+
+    @model_validator(mode="after")
+    def _has_reason(self) -> Self:
+        if self.accepted != (self.reason is None):
+            raise ValueError("a run has a reason exactly when it is not accepted")
+        return self

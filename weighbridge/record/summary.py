@@ -11,19 +11,18 @@ from weighbridge.matrix.requests import AnswerSpec, PayloadSpec
 from weighbridge.record.base import Count, Document, Versioned
 from weighbridge.record.campaign import CampaignRecord, Grade
 from weighbridge.record.certificate import CertificateOrAbsent
-from weighbridge.record.figures import Absent, FigureOrAbsent, TimingOrAbsent
+from weighbridge.record.coded import FlagCode, Reason
+from weighbridge.record.codes import Verdict
+from weighbridge.record.figures import NOT_MEASURED, Absent, FigureOrAbsent, TimingOrAbsent
 from weighbridge.record.host import HostFacts, LoadReading
-from weighbridge.record.run import NOT_MEASURED, Verdict
 from weighbridge.record.streams import BunchingOrAbsent, FidelityOrAbsent, StampCountsOrAbsent
 
 
 class Rejected(Document):
     """Attempts that do not count, by reason."""
 
-    reason: str = Field(description="Reason code.")
-    reason_class: Literal["rig", "gateway"] = Field(description="Whose doing it was.")
+    reason: Reason = Field(description="The reason, with the detail of the first of them.")
     count: Count = Field(description="How many attempts.")
-    example: str = Field(description="The sentence of the first of them.")
 
 
 class RunLine(Document):
@@ -33,7 +32,7 @@ class RunLine(Document):
     attempt: Count = Field(description="Attempt.")
     accepted: bool = Field(description="Whether it counts.")
     verdict: Verdict = Field(description="Verdict of the run.")
-    reason: str | None = Field(description="Reason code.")
+    reason: Reason | None = Field(description="Why it does not count; null when it does.")
     achieved_rps: float | None = Field(description="Achieved rate.")
     response_p50_ms: float | None = Field(description="Median response time, ms.")
     load_before: LoadReading | None = Field(description="Machine before.")
@@ -55,8 +54,9 @@ class CellSummary(Document):
     driver: str = Field(description="Driver.")
     floor: str = Field(description="Cell id of its floor.")
     verdict: Verdict = Field(description="Verdict of the cell.")
-    reason: str | None = Field(description="Sentence behind a verdict that is not valid.")
-    flags: tuple[str, ...] = Field(description="Remarks.")
+    reason: Reason | None = Field(description="Why it has no figures; null for one that is valid or saturated.")
+    flags: tuple[FlagCode, ...] = Field(description="Remarks.")
+    runs_wanted: Count = Field(description="Accepted runs that the campaign wanted.")
     runs_accepted: Count = Field(description="Runs that count.")
     runs_attempted: Count = Field(description="Runs tried.")
     rejected: tuple[Rejected, ...] = Field(default=(), description="Attempts that do not count.")
@@ -188,8 +188,8 @@ class GatewaySummary(Document):
 class Summary(Versioned):
     """The whole campaign as pages and outside readers get it."""
 
-    schema_: Literal["weighbridge.summary/1"] = Field(
-        default="weighbridge.summary/1", alias="schema", description="Kind and version of this document."
+    schema_: Literal["weighbridge.summary/2"] = Field(
+        default="weighbridge.summary/2", alias="schema", description="Kind and version of this document."
     )
     campaign: str = Field(description="Campaign folder name.")
     method_version: Count = Field(description="Version of the method.")

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from weighbridge.record.figures import Absent
 from weighbridge.record.run import Resources
 from weighbridge.rig import cputime, memory, switches
 from weighbridge.rig.cgroup import Group
@@ -108,13 +109,13 @@ class UsageMeter:
         flush_count = self._flushes.read()
         members = self._child.members()
         told: dict[str, Any] = {"process_count": len(members), "cores": self._child.service.cores}
-        absent: dict[str, str] = {}
+        absent: dict[str, Absent] = {}
         _tell_cpu(told, absent, cpu, self._child)
         _tell_memory(told, absent, begun, memory.read(members))
         _tell_switches(told, absent, begun.switches, switches.read(members))
         told["cpu_idle_cores"] = self._idle.cores if self._idle else None
         if begun.flush_count is None or flush_count is None:
-            absent["flush_count"] = self._flushes.absent or "device_has_gone"
+            absent["flush_count"] = Absent(absent=self._flushes.absent or "device_has_gone")
         else:
             told["flush_count"] = flush_count - begun.flush_count
             told["flush_idle_rps"] = self._idle_flush_rps
@@ -156,22 +157,22 @@ def cpu_between(before: CpuReading, now: CpuReading) -> CpuUsed | None:
 def no_gateway() -> Resources:
     """Resources of a lane without a gateway: nothing was started, so nothing was used."""
     names = ("cpu_s", "rss_idle_bytes", "rss_peak_bytes", "pss_idle_bytes", "voluntary_switch_count", "flush_count")
-    return Resources(absent=dict.fromkeys(names, "no_gateway"))
+    return Resources(absent=dict.fromkeys(names, Absent(absent="no_gateway")))
 
 
-def _tell_cpu(told: dict[str, Any], absent: dict[str, str], cpu: CpuUsed | None, child: Child) -> None:
+def _tell_cpu(told: dict[str, Any], absent: dict[str, Absent], cpu: CpuUsed | None, child: Child) -> None:
     if child.why_no_group:
-        absent["cgroup"] = child.why_no_group
+        absent["cgroup"] = Absent(absent="no_group", detail=child.why_no_group)
     # Of a process that has gone only a group still knows what it used.
     if cpu is None or cpu.lost_count or (child.group is None and not child.alive()):
-        absent["cpu_s"] = "group_has_gone" if cpu is None else "process_ended"
+        absent["cpu_s"] = Absent(absent="group_has_gone" if cpu is None else "process_ended")
         return
     told |= {"cpu_s": cpu.cpu_s, "cpu_from": cpu.source, "cpu_step_s": cpu.step_s, "cpu_span_s": cpu.span_s}
 
 
-def _tell_memory(told: dict[str, Any], absent: dict[str, str], begun: _Begun, after: memory.Reading) -> None:
+def _tell_memory(told: dict[str, Any], absent: dict[str, Absent], begun: _Begun, after: memory.Reading) -> None:
     if not after.of_process:
-        absent |= dict.fromkeys(("rss_peak_bytes", "rss_after_bytes"), "process_ended")
+        absent |= dict.fromkeys(("rss_peak_bytes", "rss_after_bytes"), Absent(absent="process_ended"))
         return
     told["rss_idle_bytes"] = begun.memory.rss_bytes
     told["rss_after_bytes"] = after.rss_bytes
@@ -180,18 +181,18 @@ def _tell_memory(told: dict[str, Any], absent: dict[str, str], begun: _Begun, af
     told["pss_idle_bytes"] = begun.memory.pss_bytes
     told["pss_after_bytes"] = after.pss_bytes
     if told["rss_peak_bytes"] is None:
-        absent["rss_peak_bytes"] = "kernel_does_not_tell"
+        absent["rss_peak_bytes"] = Absent(absent="kernel_does_not_tell")
     if told["pss_idle_bytes"] is None:
-        absent["pss_idle_bytes"] = "kernel_does_not_tell"
+        absent["pss_idle_bytes"] = Absent(absent="kernel_does_not_tell")
     # A peak of it would have to be sampled in the window, by walking the page tables of what is measured.
-    absent["pss_peak_bytes"] = "kernel_keeps_none"
+    absent["pss_peak_bytes"] = Absent(absent="kernel_keeps_none")
 
 
 def _tell_switches(
-    told: dict[str, Any], absent: dict[str, str], before: switches.Reading | None, now: switches.Reading | None
+    told: dict[str, Any], absent: dict[str, Absent], before: switches.Reading | None, now: switches.Reading | None
 ) -> None:
     if not before or not now:
-        absent["voluntary_switch_count"] = "kernel_does_not_tell" if now is None else "process_ended"
+        absent["voluntary_switch_count"] = Absent(absent="kernel_does_not_tell" if now is None else "process_ended")
         return
     used = switches.between(before, now)
     told |= {

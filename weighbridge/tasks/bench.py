@@ -19,6 +19,7 @@ from weighbridge.matrix.advice import advise
 from weighbridge.publish.progress import ConsoleListener
 from weighbridge.publish.site import render
 from weighbridge.publish.terminal import campaign_text
+from weighbridge.record.coded import CampaignWarning
 from weighbridge.rig.signals import StopSignals
 from weighbridge.tasks import front
 from weighbridge.tasks.provision import Provisions, at_hand, provide
@@ -79,7 +80,7 @@ def bench(
     opened, remark = at_hand(asked, opened, compiles=not (quick or no_install))
     with StopSignals(), ConsoleListener(sys.stderr) as listener:
         if remark:
-            listener.warning(remark)
+            listener.warning(remark.text)
         provisions = provide(opened, listener, install=not no_install)
         request = _request(opened, places, provisions)
         if remark:
@@ -114,7 +115,9 @@ def _request(opened: front.Opened, places: _Places, provisions: Provisions) -> C
         tool=provisions.tool,
         gateways=provisions.gateways,
         unavailable=provisions.unavailable,
-        warnings=advise(opened.loaded, opened.cells),
+        warnings=tuple(
+            CampaignWarning(code=one.code, detail=one.text) for one in advise(opened.loaded, opened.cells)
+        ),
         command=front.command_line(),
         checkout=resources.checkout(),
     )

@@ -57,7 +57,7 @@ def plan(
                 seconds=expected.seconds + (beside.estimated_s if beside else 0.0),
                 written_bytes=expected.bytes,
                 window_count=expected.window_count + (beside.window_count if beside else 0),
-                warnings=advise(opened.loaded, opened.cells),
+                warnings=[one.text for one in advise(opened.loaded, opened.cells)],
             )
         )
     )
@@ -88,8 +88,8 @@ def check(_: Context, matrix: str = "", recipes: str = "", quick: bool = False) 
         front.say(f"gateway    {recipe.id}: {said}")
     host = read_host()
     front.say(f"host       {host.os}, {host.kernel}, {host.cpu_count} CPUs")
-    for sentence in advise(opened.loaded, opened.cells):
-        front.say(f"warning: {sentence}")
+    for one in advise(opened.loaded, opened.cells):
+        front.say(f"warning: {one.text}")
 
 
 @task(

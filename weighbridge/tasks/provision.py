@@ -11,6 +11,7 @@ from weighbridge.campaign.listener import Listener
 from weighbridge.errors import ToolMissing
 from weighbridge.load.probe_driver import PROGRAM_FOLDER
 from weighbridge.matrix.recipe import Recipe
+from weighbridge.record.coded import CampaignWarning
 from weighbridge.rig.installing import Installed, Tool, Workshop
 from weighbridge.rig.obtain import find_gateway, obtain_gateway
 from weighbridge.rig.probe_tool import find_probe
@@ -34,8 +35,10 @@ def used_recipes(opened: front.Opened) -> tuple[Recipe, ...]:
     return tuple(recipe for name in ids if (recipe := opened.catalogue.get(name)) is not None)
 
 
-def at_hand(asked: front.Asked, opened: front.Opened, *, compiles: bool) -> tuple[front.Opened, str | None]:
-    """The matrix with the load generator that can be had, and one sentence where it is not the matrix's oha.
+def at_hand(
+    asked: front.Asked, opened: front.Opened, *, compiles: bool
+) -> tuple[front.Opened, CampaignWarning | None]:
+    """The matrix with the load generator that can be had, and a warning where it is not the matrix's oha.
 
     The probe stands in where oha is not there: at once when nothing may be compiled, else when there is no cargo to
     build it with. A driver that was asked for by name is never replaced.
@@ -51,7 +54,7 @@ def at_hand(asked: front.Asked, opened: front.Opened, *, compiles: bool) -> tupl
         return opened, None
     how = "`invoke install` builds oha" if shutil.which("cargo", path=path_env) else "oha needs cargo to be built"
     remark = f"{search.remark or 'oha is not there'}, so the built-in probe drives; {how}"
-    return front.open_matrix(replace(asked, driver="probe")), remark
+    return front.open_matrix(replace(asked, driver="probe")), CampaignWarning(code="driver_replaced", detail=remark)
 
 
 def provide(opened: front.Opened, listener: Listener, *, install: bool) -> Provisions:

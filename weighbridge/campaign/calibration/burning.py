@@ -24,8 +24,8 @@ def weigh_burn(stage: Stage, steps: Steps, spec: Calibration, asked: KnownBurn) 
     """The burn that was read above the tare's CPU, or why it could not be read."""
     tare, burning = (_run(stage, steps, spec, weight, asked) for weight in (TARE, asked.weight))
     for run in (tare, burning):
-        if not run.accepted:
-            return f"the window {run.cell} was not accepted: {run.reason_text}"
+        if run.reason is not None:
+            return f"the window {run.cell} was not accepted: {run.reason.detail}"
     tare_ms, burning_ms = cpu_ms_of(tare), cpu_ms_of(burning)
     if tare_ms is None or burning_ms is None:
         return f"the CPU of {spec.recipe} could not be read"

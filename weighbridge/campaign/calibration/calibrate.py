@@ -37,6 +37,8 @@ from weighbridge.judge.calibration import Weight, aa_pair, under_jitter, weigh
 from weighbridge.judge.certificate import Findings, Origin, certify
 from weighbridge.matrix.calibration import Calibration, Floors
 from weighbridge.record.certificate import (
+    NO_CEILING,
+    CeilingOrUnknown,
     Certificate,
     CpuResult,
     DriverFloor,
@@ -44,8 +46,6 @@ from weighbridge.record.certificate import (
     Resolution,
     StampingResult,
 )
-from weighbridge.record.figures import FigureOrAbsent
-from weighbridge.record.run import NOT_MEASURED
 
 Part = TypeVar("Part")
 _NO_FAULTS: tuple[FaultResult, ...] = ()
@@ -76,7 +76,7 @@ class _Direct:
 
     floors: tuple[DriverFloor, ...] = ()
     stamping: StampingResult | None = None
-    ceiling: FigureOrAbsent = NOT_MEASURED
+    ceiling: CeilingOrUnknown = NO_CEILING
 
 
 def calibrate(stage: Stage, spec: Calibration) -> Certificate:
@@ -155,7 +155,7 @@ def _unweighed(stage: Stage, spec: Calibration, weights: Sequence[Weight]) -> tu
     for mode in stage.request.loaded.matrix.modes:
         wanted[mode, "cell", "quiet"] = listed & set(spec.weights)
     for weight in weights:
-        wanted.get((weight.mode, weight.arrangement, weight.surroundings), set()).discard(weight.name.split()[0])
+        wanted.get((weight.mode, weight.arrangement, weight.surroundings), set()).discard(weight.name)
     return tuple(
         f"{mode}, {arrangement}, {around}: nothing was measured of {', '.join(sorted(missing))}"
         for (mode, arrangement, around), missing in wanted.items()

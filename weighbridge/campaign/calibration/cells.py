@@ -95,7 +95,8 @@ def _weights(
     several = len(modes) > len(set(modes.values()))
     return tuple(
         Weight(
-            name=f"{weight} {'.'.join(window)}" if several else weight,
+            name=weight,
+            window=".".join(window) if several else "",
             mode=modes[window],
             arrangement="cell",
             surroundings="quiet",

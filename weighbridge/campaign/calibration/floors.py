@@ -26,8 +26,8 @@ from weighbridge.judge.weighed import good_rows
 from weighbridge.load.drivers import DRIVERS
 from weighbridge.matrix.calibration import FloorDriver, Floors
 from weighbridge.matrix.requests import AnswerSpec, PayloadSpec
-from weighbridge.record.certificate import DriverFloor, StampingResult
-from weighbridge.record.figures import Absent, Figure, FigureOrAbsent, Timing
+from weighbridge.record.certificate import CeilingOrUnknown, DriverFloor, StampingResult, UnknownCeiling
+from weighbridge.record.figures import Figure, Timing
 from weighbridge.record.run import RunRecord
 from weighbridge.rig.installing import Tool
 from weighbridge.rig.lane import Lane
@@ -83,7 +83,7 @@ def stamping(stage: Stage, steps: Steps, lane: Lane, floors: Floors, tools: Driv
     return StampingResult(shift_p50_ms=_minus(*totals), cpu_ms_per_request=_minus(*cpus))
 
 
-def mock_ceiling(stage: Stage, steps: Steps, lane: Lane, tools: DriverTools) -> FigureOrAbsent:
+def mock_ceiling(stage: Stage, steps: Steps, lane: Lane, tools: DriverTools) -> CeilingOrUnknown:
     """Plain answers a second that the mock provider gives to 32 clients, by wrk where it is there."""
     driver: FloorDriver = "wrk" if "wrk" in tools.tools else "probe"
     load = clients_load(_CEILING_CLIENTS, _CEILING_COUNT[driver])
@@ -91,7 +91,9 @@ def mock_ceiling(stage: Stage, steps: Steps, lane: Lane, tools: DriverTools) -> 
     record = run_cell(with_driver(stage, driver, tools), steps, lane, cell)
     # That the mock is saturated is what is wanted here, so it does not matter whether the run is accepted.
     rps = record.figures.achieved_rps if record.figures else None
-    return Absent(absent=record.reason or "not_measured") if rps is None else Figure(value=rps)
+    if rps is not None:
+        return Figure(value=rps)
+    return UnknownCeiling(absent="not_measured" if record.reason is None else record.reason.code)
 
 
 def _floor(
@@ -99,7 +101,7 @@ def _floor(
 ) -> DriverFloor:
     times = [run.figures.service_ms for run in runs if run.accepted and run.figures]
     known = [one for one in times if isinstance(one, Timing)]
-    why = tools.absent.get(driver) or next((run.reason_text for run in runs if not run.accepted), None)
+    why = tools.absent.get(driver) or next((run.reason.detail for run in runs if run.reason is not None), None)
     p50, p99 = (_median(getattr(one, name) for one in known) for name in ("p50", "p99"))
     return DriverFloor(
         driver=driver,

@@ -143,10 +143,10 @@ class Runner:
         found, gaps = [], []
         for number in numbers:
             record = self.block(kind, load, number)
-            if record.accepted:
+            if record.reason is None:
                 found.append(_read(self.stage, record, kind, self.lanes))
             else:
-                gaps.append(f"block {number} of {kind.id} was not accepted: {record.reason_text}")
+                gaps.append(f"block {number} of {kind.id} was not accepted: {record.reason.detail}")
         return MixedBlocks(tuple(found), tuple(gaps))
 
     def announce(self, kind: Kind, load: MixedLoad) -> None:

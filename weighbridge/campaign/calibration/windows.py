@@ -102,7 +102,8 @@ def run_cell(stage: Stage, steps: Steps, lane: Lane, spec: CellSpec, manner: Man
     record = make_attempt(stage, lane, Attempt(cell, manner.block, manner.number, judge=manner.judge), ())
     steps.done_count += 1
     steps.done_s += expected_s + _AROUND_S
-    outcome = "accepted" if record.accepted else f"rejected: {record.reason}: {record.reason_text}"
+    reason = record.reason
+    outcome = "accepted" if reason is None else f"rejected: {reason.code}: {reason.detail}"
     stage.diary.write(
         "calibration_run", cell=cell.id, block=manner.block, attempt=manner.number, accepted=record.accepted,
         outcome=outcome,

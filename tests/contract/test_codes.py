@@ -1,0 +1,88 @@
+"""The tables of codes are closed: what the package makes stands in them, and what stands in them is made."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import get_args
+
+from weighbridge.record import codes
+
+PACKAGE = Path(__file__).parents[2] / "weighbridge"
+# Where codes are defined or only translated from older documents.
+APART = ("record/codes.py", "record/migrations.py")
+TABLES = {
+    "absences": set(codes.ABSENCES),
+    "reasons": set(codes.REASONS),
+    "flags": set(codes.FLAGS),
+    "warnings": set(codes.WARNINGS),
+}
+
+
+def trees() -> Iterator[tuple[str, ast.Module]]:
+    """Every module of the package but those that define or translate codes."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = path.relative_to(PACKAGE).as_posix()
+        if name not in APART:
+            yield name, ast.parse(path.read_text(encoding="utf-8"))
+
+
+def literals(node: ast.AST) -> Iterator[str]:
+    """Every text of a node, also of both sides of a condition."""
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Constant) and isinstance(inner.value, str):
+            yield inner.value
+
+
+def made(call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
+    """The table that a call takes a code from, and the expression of the code."""
+    name = ast.unparse(call.func)
+    keywords = {keyword.arg: keyword.value for keyword in call.keywords}
+    if name == "Absent" and "absent" in keywords:
+        yield "absences", keywords["absent"]
+    if name == "Reason.of" and call.args:
+        yield "reasons", call.args[0]
+    if name == "LaneFailed" and "reason" in keywords:
+        yield "reasons", keywords["reason"]
+    if name == "CampaignWarning" and "code" in keywords:
+        yield "warnings", keywords["code"]
+
+
+def test_every_code_that_is_made_stands_in_its_table() -> None:
+    """No literal code of an absence, a reason or a warning is unknown to the tables."""
+    unknown = [
+        f"{name}:{call.lineno}: {text}"
+        for name, tree in trees()
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call)
+        for table, expression in made(call)
+        if isinstance(expression, ast.Constant | ast.IfExp)
+        for text in literals(expression)
+        if text not in TABLES[table]
+    ]
+    assert not unknown
+
+
+def test_every_code_is_made_somewhere() -> None:
+    """A code that nothing produces is no code; a verdict is an absence too, by `absent_by`."""
+    told = {text for _, tree in trees() for text in literals(tree)} | set(codes.VERDICTS)
+    for table, known in TABLES.items():
+        assert sorted(known - told) == [], table
+
+
+def test_every_verdict_has_an_entry_and_every_reason_speaks_for_one() -> None:
+    """The words of the type and of the table are the same; no rig's doing is charged to a gateway."""
+    assert set(codes.VERDICTS) == set(get_args(codes.Verdict))
+    for code, entry in codes.REASONS.items():
+        assert entry.verdict in codes.VERDICTS, code
+        if entry.of_run:
+            assert (entry.verdict == "rig_limited") == (entry.class_ == "rig"), code
+
+
+def test_every_flag_and_meaning_is_a_sentence() -> None:
+    """Legends end in a full stop, short texts do not."""
+    for text in (*codes.FLAGS.values(), *(entry.meaning for entry in codes.REASONS.values())):
+        assert text.endswith("."), text
+    for text in (*codes.ABSENCES.values(), *(entry.text for entry in codes.REASONS.values())):
+        assert not text.endswith("."), text
