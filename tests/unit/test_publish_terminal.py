@@ -59,7 +59,6 @@ def test_rows_without_figures_say_what_became_of_them() -> None:
     text = "\n".join(lines)
     said = "0 of 6 runs accepted, 3 wanted; errors: 12 of 1,000 requests answered 500"
     assert f"litellm.starter.work.stream.clients-10: {said}" in text
-    assert "litellm.none.work.plain.rate-150: served 66 of 150 per second; 3 of 4 runs accepted, 3 wanted" in text
     assert "149 attempts: 141 accepted, 8 rejected (2 for failed requests)." in text
 
 

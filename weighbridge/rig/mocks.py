@@ -21,6 +21,8 @@ from weighbridge.rig.ready import Watched, wait_ready
 from weighbridge.rig.services import Child, Service
 from weighbridge.rig.supervisor import Supervisor
 
+# The one model that the mock provider serves; gateways are set up for it.
+MODEL = "mock-model"
 _READY_WITHIN_S = 30.0
 _ADMIN_TIMEOUT_S = 10.0
 
