@@ -49,6 +49,13 @@ def tests(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def docs(session: nox.Session) -> None:
+    """The parts of docs/ that are made from the code, rewritten. `-- --check` only names stale ones."""
+    _install(session)
+    session.run("python", "docs/generate.py", *session.posargs)
+
+
+@nox.session(default=False)
 def real(session: nox.Session) -> None:
     """Tests with real tools: oha, wrk, LiteLLM. `-- --require-tools` turns a skip into a failure."""
     _install(session, "test")

@@ -18,7 +18,7 @@ import psutil
 from weighbridge import resources
 from weighbridge.errors import LaneFailed
 from weighbridge.load.bodies import BodyPlan, write_bodies
-from weighbridge.matrix.cells import PayloadSpec
+from weighbridge.matrix.requests import PayloadSpec
 from weighbridge.rig import http
 from weighbridge.rig.ports import choose
 from weighbridge.rig.ready import Watched, wait_ready

@@ -18,7 +18,7 @@ from weighbridge.judge.figures import run_figures
 from weighbridge.judge.inputs import WindowFacts
 from weighbridge.load.driver import Reading
 from weighbridge.load.read import read_report
-from weighbridge.matrix.cells import LoadSpec
+from weighbridge.matrix.loads import RateLoad
 from weighbridge.record.figures import Timing
 from weighbridge.record.load_report import LoadReport
 from weighbridge.record.samples import SampleTable
@@ -59,7 +59,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, required=True)
     parser.add_argument("--folder", type=Path, required=True)
     arguments = parser.parse_args()
-    load = LoadSpec("rate", RATE_RPS, None, None, arguments.count - _CONNECTIONS, _CONNECTIONS, 0, 60.0)
+    load = RateLoad(RATE_RPS, None, arguments.count - _CONNECTIONS, _CONNECTIONS, 0, 60.0)
     before_bytes = _peak_bytes()
     began_s, began_cpu_s = time.perf_counter(), time.process_time()
     reading = read(arguments.kind, arguments.folder, arguments.count)

@@ -20,7 +20,8 @@ from weighbridge.judge.answers import good_answers, untrimmed
 from weighbridge.judge.figures import send_rate_error
 from weighbridge.load.driver import LoadPlan
 from weighbridge.load.drivers import DRIVERS
-from weighbridge.matrix.cells import AnswerSpec, LoadSpec
+from weighbridge.matrix.loads import Load, RateLoad
+from weighbridge.matrix.requests import AnswerSpec
 from weighbridge.quantiles import percentile
 from weighbridge.record.samples import OUTCOMES, SampleTable
 
@@ -49,13 +50,13 @@ class Seen:
     request_count: int
 
 
-def load_of(rate_rps: float, seconds: float) -> LoadSpec:
+def load_of(rate_rps: float, seconds: float) -> Load:
     """The load of a window, with as many connections as a matrix gives by itself."""
     connections = max(_FEWEST_CONNECTIONS, math.ceil(2 * rate_rps * ANSWER.delay_s))
-    return LoadSpec("rate", rate_rps, None, seconds, round(rate_rps * seconds), connections, 0, _TIMEOUT_S)
+    return RateLoad(rate_rps, seconds, round(rate_rps * seconds), connections, 0, _TIMEOUT_S)
 
 
-def drive(place: Place, provider: Standing, generator: str, load: LoadSpec, program: Path | None = None) -> Seen:
+def drive(place: Place, provider: Standing, generator: str, load: Load, program: Path | None = None) -> Seen:
     """What one window showed. Raises LaneFailed when not every request was answered.
 
     `generator` is a driver's name or `aiohttp client`; `program` is the driver's, ours when None.
@@ -94,11 +95,11 @@ def _driver(place: Place, name: str, plan: LoadPlan) -> SampleTable:
     return reading.samples
 
 
-def _client(place: Place, provider: Standing, load: LoadSpec, out: Path) -> SampleTable:
+def _client(place: Place, provider: Standing, load: Load, out: Path) -> SampleTable:
     given = {
         "url": provider.url,
         "bodies": place.bodies(10 * load.window_count),
-        "rate": load.rate_rps,
+        "rate": load.offered_rps,
         "count": load.window_count,
         "connections": load.connections,
         "out": out,
@@ -113,12 +114,12 @@ def _client(place: Place, provider: Standing, load: LoadSpec, out: Path) -> Samp
     return SampleTable.from_bytes(out.read_bytes(), origin=str(out))
 
 
-def _seen(samples: SampleTable, load: LoadSpec) -> Seen:
+def _seen(samples: SampleTable, load: Load) -> Seen:
     rows = samples.where(untrimmed(samples, load.connections))
     service = np.sort(rows.end_s - rows.sent_s - ANSWER.delay_s) * 1e6
     response = np.sort(rows.end_s - rows.intended_s - ANSWER.delay_s) * 1e6
     lag = np.sort(rows.sent_s - rows.intended_s) * 1e6
-    error = send_rate_error(samples, load.rate_rps)
+    error = send_rate_error(samples, load.offered_rps)
     return Seen(
         service_p50_us=percentile(service.tolist(), 0.50),
         service_p99_us=percentile(service.tolist(), 0.99),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import signal
 import socket
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -58,15 +59,55 @@ def _loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket.socket, "connect", guarded)
 
 
+class Starts:
+    """How many processes this one has started, in whatever way Python offers."""
+
+    EVENTS = frozenset({"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn"})
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.known: set[int] = set()
+        self.looked_at = 0
+
+    def hear(self, event: str, _arguments: object) -> None:
+        """Count an audit event that starts a process."""
+        if event in self.EVENTS:
+            self.count += 1
+
+    def look(self) -> None:
+        """Know who runs now, where anything was started since the last look."""
+        if self.count != self.looked_at:
+            self.known = {child.pid for child in psutil.Process().children(recursive=True)}
+            self.looked_at = self.count
+
+
+@pytest.fixture(scope="session")
+def _starts() -> Iterator[Starts]:
+    """Listen for started processes, and look once more for any that is left when all tests are over."""
+    before = {child.pid for child in psutil.Process().children(recursive=True)}
+    starts = Starts()
+    sys.addaudithook(starts.hear)
+    yield starts
+    assert not (left := _end_children(before)), f"left running at the end of all tests: {left}"
+
+
 @pytest.fixture(autouse=True)
-def _no_child_left() -> Iterator[None]:
-    """No process that a test started may outlive it."""
-    me = psutil.Process()
-    before = {child.pid for child in me.children(recursive=True)}
+def _no_child_left(_starts: Starts) -> Iterator[None]:
+    """No process that a test started may outlive it; a test that started none does not pay for the look."""
+    _starts.look()
+    count = _starts.count
     yield
+    if _starts.count != count:
+        left = _end_children(_starts.known)
+        _starts.look()
+        assert not left, f"left running: {left}"
+
+
+def _end_children(known: set[int]) -> list[tuple[int, list[str]]]:
+    """Kill processes below this one that are not known, and return them."""
     left = []
-    for child in me.children(recursive=True):
-        if child.pid in before:
+    for child in psutil.Process().children(recursive=True):
+        if child.pid in known:
             continue
         try:
             if child.status() != psutil.STATUS_ZOMBIE:
@@ -74,12 +115,12 @@ def _no_child_left() -> Iterator[None]:
                 child.kill()
         except psutil.NoSuchProcess:
             continue
-    assert not left, f"left running: {left}"
+    return left
 
 
-@pytest.fixture(autouse=True)
-def _no_stray_write(request: pytest.FixtureRequest) -> Iterator[None]:
-    """A test writes into its temporary folder only: the checkout's top folder and results stay as they were."""
+@pytest.fixture(scope="module", autouse=True)
+def _no_stray_write() -> Iterator[None]:
+    """Tests write into their temporary folder only: the checkout's top folder and results stay as they were."""
     watched = [CHECKOUT, CHECKOUT / "results", Path.home()]
     before = {folder: _names(folder) for folder in watched}
     yield

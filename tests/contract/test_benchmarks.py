@@ -7,9 +7,11 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
-CHECKOUT = Path(__file__).resolve().parents[2]
+from tests.contract.texts import CHECKOUT, Text, hold, sources
+
 OPTIONAL = {"aiohttp", "uvicorn"}
 
 
@@ -53,16 +55,23 @@ def test_a_bench_that_cannot_be_run_says_why_and_ends_with_1(tmp_path: Path) -> 
 
 def test_only_the_equivalents_need_the_bench_group() -> None:
     """Uvicorn and aiohttp are imported under `benchmarks/equivalents` alone: the rest runs without them."""
-    importers = {
-        str(path.relative_to(CHECKOUT))
-        for path in CHECKOUT.glob("benchmarks/**/*.py")
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Import | ast.ImportFrom)
-        and OPTIONAL & {name.partition(".")[0] for name in _names(node)}
-    }
+    hold(optional_imports, sources("benchmarks"))
 
-    assert importers
-    assert all(name.startswith("benchmarks/equivalents/") for name in importers)
+
+def test_an_optional_import_is_found() -> None:
+    """Both ways of importing are noticed outside of that folder, and none inside."""
+    text = "import aiohttp\nfrom uvicorn.config import Config\n"
+
+    assert len(list(optional_imports(Text("benchmarks/x.py", text)))) == 2
+    assert list(optional_imports(Text("benchmarks/equivalents/x.py", text))) == []
+
+
+def optional_imports(source: Text) -> Iterator[str]:
+    """Yield imports of the bench group outside of the equivalents."""
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Import | ast.ImportFrom) and not source.name.startswith("benchmarks/equivalents/"):
+            for name in OPTIONAL & {name.partition(".")[0] for name in _names(node)}:
+                yield source.at(node.lineno, f"imports {name}")
 
 
 def _names(node: ast.Import | ast.ImportFrom) -> set[str]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import subprocess
-from pathlib import Path
+from collections.abc import Iterable, Iterator
+from pathlib import PurePath
 
 import pytest
 
-CHECKOUT = Path(__file__).resolve().parents[2]
+from tests.contract.texts import CHECKOUT, Text, assert_none, hold, offenders, texts
+
 # Spelt in pieces, so that this file does not find itself.
 FORBIDDEN = re.compile(
     "|".join(
@@ -17,34 +19,47 @@ FORBIDDEN = re.compile(
 )
 
 
-def _tracked() -> list[Path]:
+def tracked() -> set[str]:
+    """Return the names that git tracks; skip without git."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=CHECKOUT, capture_output=True, check=False, text=True)
     if listed.returncode != 0:
         pytest.skip("not a git checkout")
-    return [CHECKOUT / name for name in listed.stdout.split("\0") if name]
+    return {name for name in listed.stdout.split("\0") if name}
+
+
+def places(text: Text) -> Iterator[str]:
+    """Yield lines that name a registry's host or a person's folder."""
+    for number, line in enumerate(text.text.splitlines(), 1):
+        if FORBIDDEN.search(line):
+            yield text.at(number, line.strip()[:80])
+
+
+def debris(names: Iterable[str]) -> list[str]:
+    """Return names of byte code and results."""
+    return [
+        name
+        for name in names
+        if "__pycache__" in PurePath(name).parts
+        or name.endswith(".pyc")
+        or (name.startswith("results/") and name != "results/README.md")
+    ]
 
 
 def test_no_registry_host_and_no_home_folder() -> None:
     """Tracked text names no package registry's host and no person's folder."""
-    found = []
-    for path in _tracked():
-        if path.suffix in (".db", ".png", ".npz") or not path.is_file():
-            continue
-        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
-            if FORBIDDEN.search(line):
-                found.append(f"{path.relative_to(CHECKOUT)}:{number}")
+    names = tracked()
 
-    assert not found
+    hold(places, [text for text in texts() if text.name in names])
 
 
 def test_no_debris_is_tracked() -> None:
     """No byte code, results or environments are tracked."""
-    debris = [
-        str(path.relative_to(CHECKOUT))
-        for path in _tracked()
-        if "__pycache__" in path.parts
-        or path.suffix == ".pyc"
-        or (path.is_relative_to(CHECKOUT / "results") and path.name != "README.md")
-    ]
+    assert_none(debris(tracked()))
 
-    assert not debris
+
+def test_both_are_found() -> None:
+    """A host, a folder and each kind of debris are noticed."""
+    planted = Text("x.txt", "good\nfiles" + ".pythonhosted.org\n/ho" + "me/somebody\n")
+
+    assert [found.split(": ")[0] for found in offenders(places, [planted])] == ["x.txt:2", "x.txt:3"]
+    assert len(debris(["a/__pycache__/b", "b.pyc", "results/c/summary.json", "results/README.md", "d.py"])) == 3

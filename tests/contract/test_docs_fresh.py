@@ -6,29 +6,53 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.doc_tables import PARTS, with_part
-
-CHECKOUT = Path(__file__).resolve().parents[2]
-
-
-@pytest.mark.parametrize(("page", "part"), list(PARTS), ids=lambda word: str(word).replace("/", "-"))
-def test_a_generated_part_is_fresh(page: str, part: str, request: pytest.FixtureRequest) -> None:
-    """What stands between the markers is what the code makes; `--update-docs` rewrites it and fails once more."""
-    file = CHECKOUT / page
-    text = file.read_text(encoding="utf-8")
-    fresh = with_part(text, part, PARTS[page, part]())
-    if text != fresh and request.config.getoption("--update-docs", default=False):
-        file.write_text(fresh, encoding="utf-8")
-        pytest.fail(f"{page} was rewritten: look at the difference")
-
-    assert text == fresh, f"{page} is stale; run: pytest tests/contract --update-docs"
+from docs.generate import PARTS, main
+from tests.contract.texts import CHECKOUT
 
 
-@pytest.mark.parametrize(("page", "part"), list(PARTS), ids=lambda word: str(word).replace("/", "-"))
-def test_a_stale_part_is_noticed(page: str, part: str) -> None:
-    """A part that lost a line differs from what the code makes."""
-    made = PARTS[page, part]()
-    text = with_part((CHECKOUT / page).read_text(encoding="utf-8"), part, made)
-    stale = text.replace(made.splitlines()[-1], "")
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """Pages of the checkout, in a folder where they may be spoiled."""
+    for page, _ in PARTS:
+        (tmp_path / page).parent.mkdir(exist_ok=True)
+        (tmp_path / page).write_text((CHECKOUT / page).read_text(encoding="utf-8"), encoding="utf-8")
+    main([], root=tmp_path)
+    return tmp_path
 
-    assert with_part(stale, part, made) == text != stale
+
+def test_generated_parts_are_fresh(capsys: pytest.CaptureFixture[str]) -> None:
+    """What stands between all markers is what the code makes."""
+    code = main(["--check"])
+
+    assert (code, capsys.readouterr().out) == (0, "")
+
+
+def test_a_stale_part_is_named_and_left(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`--check` ends with 1, names page and part, and writes nothing."""
+    page = copy / "docs" / "commands.md"
+    spoiled = page.read_text(encoding="utf-8").replace("### `invoke bench`", "### `invoke bnech`")
+    page.write_text(spoiled, encoding="utf-8")
+    capsys.readouterr()
+
+    assert main(["--check"], root=copy) == 1
+    assert capsys.readouterr().out.startswith("docs/commands.md: tasks is stale")
+    assert page.read_text(encoding="utf-8") == spoiled
+
+
+def test_a_stale_part_is_rewritten(copy: Path) -> None:
+    """Without a flag the page becomes what it was, outside of the markers as well."""
+    page = copy / "docs" / "commands.md"
+    whole = page.read_text(encoding="utf-8")
+    page.write_text(whole.replace("### `invoke bench`", "### `invoke bnech`"), encoding="utf-8")
+
+    assert main([], root=copy) == 0
+    assert page.read_text(encoding="utf-8") == whole
+
+
+def test_a_lost_marker_is_an_error(copy: Path) -> None:
+    """A page without a marker is not taken for a fresh one."""
+    page = copy / "docs" / "commands.md"
+    page.write_text(page.read_text(encoding="utf-8").replace("<!-- end generated: tasks -->", ""), encoding="utf-8")
+
+    with pytest.raises(ValueError, match="the markers of tasks"):
+        main(["--check"], root=copy)

@@ -3,66 +3,107 @@
 from __future__ import annotations
 
 import ast
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
 
-CHECKOUT = Path(__file__).resolve().parents[2]
-SOURCES = sorted([*CHECKOUT.glob("weighbridge/**/*.py"), *CHECKOUT.glob("mocks/**/*.py")])
+from tests.contract.texts import Text, hold, offenders, sources
+
+BOTH = ("weighbridge", "mocks")
 
 
-def _imports(path: Path) -> set[str]:
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+def foreign_imports(source: Text) -> Iterator[str]:
+    """Yield imports of the package by a mock, and of a mock by the package."""
+    other = "weighbridge" if source.name.startswith("mocks/") else "mocks"
+    for node in ast.walk(source.tree):
         if isinstance(node, ast.Import):
-            found |= {name.name for name in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            found.add(node.module)
-    return found
+            names = [one.name for one in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [node.module or ""]
+        else:
+            continue
+        for name in names:
+            if name.partition(".")[0] == other:
+                yield source.at(node.lineno, f"imports {name}")
 
 
-def _of(names: set[str], package: str) -> set[str]:
-    return {name for name in names if name == package or name.startswith(package + ".")}
-
-
-def test_there_is_something_to_check() -> None:
-    """The rules below look at real files."""
-    assert len(SOURCES) > 30
-
-
-@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(CHECKOUT)))
-def test_mocks_and_package_never_import_each_other(path: Path) -> None:
-    """Mocks are met over HTTP only."""
-    other = "weighbridge" if "mocks" in path.relative_to(CHECKOUT).parts[:1] else "mocks"
-
-    assert not _of(_imports(path), other)
-
-
-@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(CHECKOUT)))
-def test_environment_is_read_at_the_front_door_only(path: Path) -> None:
-    """`os.environ` appears in the front door alone; everything else is told."""
-    if path.is_relative_to(CHECKOUT / "weighbridge" / "tasks"):
+def environment_reads(source: Text) -> Iterator[str]:
+    """Yield readings of the environment outside the front door."""
+    if source.name.startswith("weighbridge/tasks/"):
         return
-    uses = [
-        node.lineno
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Attribute)
-        and node.attr in ("environ", "getenv", "environb")
+    for node in ast.walk(source.tree):
+        if _of_os(node, "environ", "environb", "getenv"):
+            yield source.at(node.lineno, "reads the environment")
+
+
+def shells(source: Text) -> Iterator[str]:
+    """Yield whatever goes through a shell."""
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.keyword) and node.arg == "shell":
+            if not isinstance(node.value, ast.Constant) or node.value.value is not False:
+                yield source.at(node.value.lineno, "runs a shell")
+        elif _of_os(node, "system", "popen"):
+            yield source.at(node.lineno, "runs a shell")
+
+
+def _of_os(node: ast.AST, *names: str) -> bool:
+    if isinstance(node, ast.ImportFrom):
+        return node.module == "os" and any(one.name in names for one in node.names)
+    return (
+        isinstance(node, ast.Attribute)
+        and node.attr in names
         and isinstance(node.value, ast.Name)
         and node.value.id == "os"
-    ]
-
-    assert not uses, f"{path}: reads the environment in lines {uses}"
+    )
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(CHECKOUT)))
-def test_no_shell(path: Path) -> None:
+def test_mocks_and_package_never_import_each_other() -> None:
+    """Mocks are met over HTTP only."""
+    hold(foreign_imports, sources(*BOTH))
+
+
+def test_environment_is_read_at_the_front_door_only() -> None:
+    """`os.environ` appears in the front door alone; everything else is told."""
+    hold(environment_reads, sources(*BOTH))
+
+
+def test_no_shell() -> None:
     """Nothing is run through a shell."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.keyword) and node.arg == "shell":
-            assert isinstance(node.value, ast.Constant), f"{path}:{node.value.lineno}"
-            assert node.value.value is False, f"{path}:{node.value.lineno}"
-        if isinstance(node, ast.Attribute):
-            assert (
-                node.attr not in ("system", "popen") or not isinstance(node.value, ast.Name) or node.value.id != "os"
-            )
+    hold(shells, sources(*BOTH))
+
+
+@pytest.mark.parametrize(
+    ("rule", "name", "text"),
+    [
+        (foreign_imports, "mocks/x.py", "import weighbridge.units"),
+        (foreign_imports, "weighbridge/rig/x.py", "from mocks.wire import duetimes"),
+        (environment_reads, "weighbridge/rig/x.py", "import os\nhome = os.environ['HOME']"),
+        (environment_reads, "weighbridge/rig/x.py", "from os import getenv"),
+        (shells, "weighbridge/rig/x.py", "subprocess.run('ls', shell=True)"),
+        (shells, "mocks/x.py", "subprocess.run('ls', shell=wanted)"),
+        (shells, "mocks/x.py", "os.system('ls')"),
+    ],
+)
+def test_an_offence_is_found_with_its_place(rule, name: str, text: str) -> None:
+    """Each rule names file and line of what breaks it."""
+    (found,) = offenders(rule, [Text(name, text)])
+
+    assert found.startswith(f"{name}:{text.count(chr(10)) + 1}: ")
+
+
+@pytest.mark.parametrize(
+    ("rule", "name", "text"),
+    [
+        (foreign_imports, "mocks/x.py", "from mocks.wire import duetimes\nimport mocks_of_others"),
+        (environment_reads, "weighbridge/tasks/x.py", "import os\nhome = os.environ['HOME']"),
+        (shells, "mocks/x.py", "subprocess.run(['ls'], shell=False)\nself.system()"),
+    ],
+)
+def test_what_is_allowed_is_no_offence(rule, name: str, text: str) -> None:
+    """The rules let pass what only looks alike."""
+    assert offenders(rule, [Text(name, text)]) == []
+
+
+def test_a_rule_that_looks_at_nothing_fails() -> None:
+    """A folder that moved away does not make its rules hold."""
+    assert offenders(shells, [])

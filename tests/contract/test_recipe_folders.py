@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 import json
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
+from tests.contract.texts import assert_none
 from weighbridge import resources
 from weighbridge.matrix.binding import Binding, fill, placeholders, render_configs
 from weighbridge.matrix.catalogue import read_recipe
@@ -41,13 +43,20 @@ def test_there_are_recipes() -> None:
     assert {"direct", "reference", "litellm"} <= {folder.name for folder in FOLDERS}
 
 
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
-def test_a_recipe_is_explained(folder: Path) -> None:
-    """NOTES.md says more than a line, and every folder beside it is a recipe."""
-    notes = (folder / "NOTES.md").read_text(encoding="utf-8")
+def unexplained(folder: Path) -> Iterator[str]:
+    """Yield a recipe whose notes are missing, or say no more than a line."""
+    notes = folder / "NOTES.md"
+    text = notes.read_text(encoding="utf-8") if notes.is_file() else ""
+    if not text.startswith("# ") or len(text.split()) <= 30:
+        yield f"{folder.name}: NOTES.md does not explain it"
 
-    assert notes.startswith("# ")
-    assert len(notes.split()) > 30
+
+def unused(folder: Path) -> Iterator[str]:
+    """Yield templates that the recipe does not render, and those that it names in vain."""
+    recipe = read_recipe(folder)
+    used = {config.template for config in recipe.config}
+    for name in sorted(used ^ {name for name in recipe.files if name.endswith(".j2")}):
+        yield f"{folder.name}: {name} is {'missing' if name in used else 'used by nothing'}"
 
 
 def test_every_folder_is_a_recipe() -> None:
@@ -55,22 +64,34 @@ def test_every_folder_is_a_recipe() -> None:
     assert {path for path in resources.gateways().iterdir() if path.is_dir()} == set(FOLDERS)
 
 
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
-def test_a_recipe_renders_whatever_is_set(folder: Path, tmp_path: Path) -> None:
+def test_recipes_are_explained() -> None:
+    """NOTES.md says more than a line of every recipe."""
+    assert_none(found for folder in FOLDERS for found in unexplained(folder))
+
+
+def test_every_file_of_a_recipe_is_used() -> None:
+    """A template is rendered by its recipe: none lies there forgotten."""
+    assert_none(found for folder in FOLDERS for found in unused(folder))
+
+
+def test_a_forgotten_template_and_missing_notes_are_found(tmp_path: Path) -> None:
+    """A template that no recipe names, and a folder without notes, are noticed."""
+    folder = tmp_path / "reference"
+    shutil.copytree(resources.gateways() / "reference", folder)
+    (folder / "old.json.j2").write_text("{}")
+    (folder / "NOTES.md").write_text("# Reference\n")
+
+    assert list(unused(folder)) == ["reference: old.json.j2 is used by nothing"]
+    assert list(unexplained(folder)) == ["reference: NOTES.md does not explain it"]
+
+
+def test_recipes_render_whatever_is_set(tmp_path: Path) -> None:
     """Every chain with every setting gives configuration (sound JSON or YAML) and filled arguments."""
-    recipe = read_recipe(folder)
-    for binding in bindings(recipe, tmp_path):
-        for target, data in render_configs(recipe, binding).items():
-            assert PARSERS.get(Path(target).suffix, str.strip)(data.decode())
-        if recipe.start is not None:
-            texts = [*recipe.start.argv, *recipe.start.env.values()]
-            assert not any(placeholders(fill(text, binding)) for text in texts)
-
-
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
-def test_every_file_of_a_recipe_is_used(folder: Path) -> None:
-    """A template is rendered by the recipe: none lies there forgotten."""
-    recipe = read_recipe(folder)
-    used = {config.template for config in recipe.config}
-
-    assert {name for name in recipe.files if name.endswith(".j2")} == used
+    for folder in FOLDERS:
+        recipe = read_recipe(folder)
+        for binding in bindings(recipe, tmp_path):
+            for target, data in render_configs(recipe, binding).items():
+                assert PARSERS.get(Path(target).suffix, str.strip)(data.decode()), (folder.name, target)
+            if recipe.start is not None:
+                texts = [*recipe.start.argv, *recipe.start.env.values()]
+                assert not any(placeholders(fill(text, binding)) for text in texts), folder.name

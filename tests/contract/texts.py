@@ -1,12 +1,16 @@
-"""Files of the checkout and what stands in its documentation. Used by the contract tests."""
+"""Files of the checkout, each read and parsed once a session, and what stands in its documentation."""
 
 from __future__ import annotations
 
+import ast
+import functools
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+import pytest
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 PAGES = tuple(
@@ -19,6 +23,31 @@ PAGES = tuple(
         ]
     )
 )
+
+
+# What git may list and nobody reads as text.
+_BINARY = {".db", ".png", ".npz"}
+
+
+@dataclass(frozen=True)
+class Text:
+    """A file by its path in the checkout, with its text; a snippet that a test plants is one too."""
+
+    name: str
+    text: str
+
+    @functools.cached_property
+    def tree(self) -> ast.Module:
+        """The text as Python."""
+        return ast.parse(self.text)
+
+    def at(self, line: int, what: str) -> str:
+        """Return an offence with its place."""
+        return f"{self.name}:{line}: {what}"
+
+
+# A rule looks at one file and yields its offences, each with its place.
+Rule = Callable[[Text], Iterable[str]]
 
 
 @dataclass(frozen=True)
@@ -40,6 +69,46 @@ def files(*endings: str) -> list[Path]:
     else:
         found = [path for path in CHECKOUT.rglob("*") if not _is_hidden(path)]
     return sorted(path for path in found if path.is_file() and (not endings or path.suffix in endings))
+
+
+@functools.cache
+def texts() -> tuple[Text, ...]:
+    """Return every text file of the project; read once a session, whatever number of rules look at it."""
+    return tuple(
+        Text(str(path.relative_to(CHECKOUT)), path.read_text(encoding="utf-8", errors="replace"))
+        for path in files()
+        if path.suffix not in _BINARY
+    )
+
+
+def sources(*folders: str) -> list[Text]:
+    """Return Python files below these folders; without a folder, all but the tests."""
+    below = tuple(f"{one}/" for one in folders)
+    python = [text for text in texts() if text.name.endswith(".py") and not text.name.startswith("tests/")]
+    return [text for text in python if text.name.startswith(below)] if below else python
+
+
+def pages() -> list[Text]:
+    """Return the pages of the documentation."""
+    return [Text(str(path.relative_to(CHECKOUT)), path.read_text(encoding="utf-8")) for path in PAGES]
+
+
+def offenders(rule: Rule, looked_at: Iterable[Text]) -> list[str]:
+    """Return everything that a rule finds; a rule that looks at nothing is an offence itself."""
+    found = list(looked_at)
+    return [one for text in found for one in rule(text)] if found else ["the rule looks at no file"]
+
+
+def hold(rule: Rule, looked_at: Iterable[Text]) -> None:
+    """Fail with everything that breaks a rule, a line each."""
+    assert_none(offenders(rule, looked_at))
+
+
+def assert_none(found: Iterable[str]) -> None:
+    """Fail with each offence on a line of its own, none of them cut."""
+    listed = list(found)
+    if listed:
+        pytest.fail("\n" + "\n".join(listed), pytrace=False)
 
 
 def fences(text: str) -> list[Fence]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from weighbridge.record.campaign import AnswerFacts, CampaignRecord, CellPlan, GatewayFacts, GitFacts, PayloadFacts
+from weighbridge.matrix.loads import ClientsLoad, Load, RateLoad
+from weighbridge.matrix.requests import AnswerSpec, PayloadSpec
+from weighbridge.record.campaign import CampaignRecord, GatewayFacts, GitFacts
+from weighbridge.record.cell import CellIdentity, PlannedCell
 from weighbridge.record.coded import CampaignWarning, Reason
 from weighbridge.record.codes import REASONS
 from weighbridge.record.figures import Absent, Figure, Interval, Timing
 from weighbridge.record.host import DiskFacts, HostFacts, LoadReading, ToolFacts
-from weighbridge.record.summary import CellSummary, GatewaySummary, LoadFacts, Rejected, RunLine, Summary
+from weighbridge.record.summary import CellSummary, GatewaySummary, Rejected, RunLine, Summary
 
 ABSENT = Absent(absent="not_measured")
 QUIET = LoadReading(load_1m=0.42, cpu_some_pct=0.3, io_some_pct=0.0, steal_pct=0.0, foreign_cpu_cores=0.01)
@@ -44,24 +47,14 @@ def timing(p50: float, p95: float, p99: float, *, n: int = 1000, few: bool = Fal
     )  # fmt: skip
 
 
-def rate(per_second: float) -> LoadFacts:
+def rate(per_second: float) -> Load:
     """An open loop."""
-    return LoadFacts(
-        kind="rate", rate_rps=per_second, clients=None, duration_s=30.0, request_count=round(30 * per_second),
-        connections=max(32, round(per_second / 5)),
-    )  # fmt: skip
+    return RateLoad(per_second, 30.0, round(30 * per_second), max(32, round(per_second / 5)), 25, 60.0)
 
 
-def clients(number: int, count: int = 1000) -> LoadFacts:
+def clients(number: int, count: int = 1000) -> Load:
     """A closed loop."""
-    return LoadFacts(
-        kind="clients", rate_rps=None, clients=number, duration_s=None, request_count=count, connections=number
-    )
-
-
-def name(load: LoadFacts) -> str:
-    """Name of a load in a cell id."""
-    return f"rate-{load.rate_rps:g}" if load.rate_rps is not None else f"clients-{load.clients}"
+    return ClientsLoad(number, count, number, 25, 60.0)
 
 
 def line(block: int, *, p50: float | None = 21.0, rps: float | None = 50.0, attempt: int = 1, **over) -> RunLine:
@@ -72,16 +65,16 @@ def line(block: int, *, p50: float | None = 21.0, rps: float | None = 50.0, atte
     return RunLine(block=block, attempt=attempt, response_p50_ms=p50, achieved_rps=rps, **given)
 
 
-def cell(gateway: str, load: LoadFacts, *, chain: str = "none", mode: str = "plain", **over) -> CellSummary:
+def cell(gateway: str, load: Load, *, chain: str = "none", mode: str = "plain", **over) -> CellSummary:
     """A valid cell; `over` replaces its fields."""
     disk = over.pop("disk", "work")
-    where = f"{disk}.{mode}.{name(load)}"
+    where = f"{disk}.{mode}.{load.name}"
     extra = 0.0 if gateway == "direct" else 2.5 if gateway == "reference" else 9.4
     base = 20.4 if mode == "plain" else 95.6
     shift = ABSENT if gateway == "direct" else timing(extra, extra * 1.3, extra * 1.9, spread=extra / 20)
     response = timing(base + extra, base + extra * 1.3 + 0.4, base + extra * 1.9 + 1.1)
     achieved = (
-        load.rate_rps * 0.9996 if load.rate_rps is not None else (load.clients or 1) * 1000 / (base + extra) - 0.5
+        load.offered_rps * 0.9996 if load.offered_rps is not None else load.concurrency * 1000 / (base + extra) - 0.5
     )
     given = {
         "cell": f"{gateway}.{chain}.{where}",
@@ -102,13 +95,13 @@ def cell(gateway: str, load: LoadFacts, *, chain: str = "none", mode: str = "pla
         "runs_accepted": 3,
         "runs_attempted": 3,
         "runs": tuple(line(block, p50=base + extra, rps=achieved) for block in (1, 2, 3)),
-        "offered_rps": load.rate_rps,
+        "offered_rps": load.offered_rps,
         "achieved_rps": Figure(value=achieved, low=achieved * 0.998, high=achieved),
         "goodput_rps": Figure(value=achieved),
-        "littles_rps": (load.clients or 1) * 1000 / (base + extra) if (load.clients or 0) > 1 else None,
+        "littles_rps": load.concurrency * 1000 / (base + extra) if load.concurrency > 1 else None,
         "request_count": 3 * load.request_count,
         "error_count": 0,
-        "in_flight_max_count": 7 if load.clients is None else load.clients,
+        "in_flight_max_count": 7 if load.has_schedule else load.concurrency,
         "drain_s": Figure(value=0.21) if gateway == "reference" else ABSENT,
         "undelivered_at_end_count": 3 if gateway == "reference" else None,
         "load_before": QUIET,
@@ -125,8 +118,8 @@ def cell(gateway: str, load: LoadFacts, *, chain: str = "none", mode: str = "pla
         else Absent(absent="driver_does_not_tell" if mode == "plain" else "floor"),
         "claimed_overhead_ms": timing(4.1, 4.9, 6.0) if gateway == "litellm" else Absent(absent="not_claimed"),
         "dispatch_lag_ms": timing(0.03, 0.09, 0.21),
-        "release_lateness_ms": timing(0.4, 0.9, 1.2) if load.rate_rps else Absent(absent="no_schedule"),
-        "rate_error_ratio": -0.0004 if load.rate_rps else None,
+        "release_lateness_ms": timing(0.4, 0.9, 1.2) if load.offered_rps else Absent(absent="no_schedule"),
+        "rate_error_ratio": -0.0004 if load.offered_rps else None,
         "cpu_ms_per_request": Figure(value=0.82 if gateway == "reference" else 3.4)
         if gateway != "direct"
         else ABSENT,
@@ -136,15 +129,17 @@ def cell(gateway: str, load: LoadFacts, *, chain: str = "none", mode: str = "pla
     return CellSummary(**given)
 
 
-def plan(of: CellSummary) -> CellPlan:
+PAYLOADS = {"1k": PayloadSpec("1k", 256, 1024), "8k": PayloadSpec("8k", 256, 8192)}
+ANSWERS = {"20ms": AnswerSpec("20ms", 0.02, 16, 0.005)}
+
+
+def plan(of: CellSummary) -> PlannedCell:
     """The plan behind a cell."""
-    shared = ("cell", "gateway", "settings", "chain", "disk", "mode", "payload", "answer", "driver", "floor")
-    load = of.load
-    return CellPlan(
-        **{key: getattr(of, key) for key in shared}, provider_time_s=0.02, load_kind=load.kind,
-        rate_rps=load.rate_rps, clients=load.clients, duration_s=load.duration_s, request_count=load.request_count,
-        connections=load.connections,
-    )  # fmt: skip
+    shared = ("gateway", "settings", "chain", "disk", "mode", "driver", "load")
+    identity = CellIdentity(
+        **{key: getattr(of, key) for key in shared}, payload=PAYLOADS[of.payload], answer=ANSWERS[of.answer]
+    )
+    return PlannedCell(cell=of.cell, identity=identity, floor=of.floor)
 
 
 def summary(cells: list[CellSummary], *, grade: str = "ci", runs: int = 3, **over) -> Summary:
@@ -155,8 +150,8 @@ def summary(cells: list[CellSummary], *, grade: str = "ci", runs: int = 3, **ove
         "license": "MIT",
     }  # fmt: skip
     direct = {"id": "direct", "name": "direct", "kind": "floor", "homepage": None, "license": None}
-    payloads = {"1k": PayloadFacts(system_bytes=256, user_bytes=1024)}
-    answers = {"20ms": AnswerFacts(delay_s=0.02, chunk_count=16, gap_s=0.005)}
+    payloads = {"1k": PAYLOADS["1k"]}
+    answers = ANSWERS
     record = CampaignRecord(
         campaign="20261130T120000Z-x86_64-2c-8g-0123abcd",
         weighbridge_version="0.1.0",
@@ -219,23 +214,23 @@ def whole() -> Summary:
     return summary(cells)
 
 
-def _litellm(load: LoadFacts, chain: str, mode: str) -> CellSummary:
+def _litellm(load: Load, chain: str, mode: str) -> CellSummary:
     if chain == "finance":
         return without(
             "not_supported", "the recipe does not claim the chain finance", "litellm", load, chain=chain, mode=mode
         )
-    if chain == "starter" and mode == "stream" and load.clients == 10:
+    if chain == "starter" and mode == "stream" and load.concurrency == 10:
         return without(
             "errored", "12 of 1,000 requests answered 500", "litellm", load, chain=chain, mode=mode, runs_attempted=6
         )
-    if load.rate_rps == 150:
+    if load.offered_rps == 150:
         served = "served 66 of 150 per second"
         return cell(
             "litellm", load, chain=chain, mode=mode, verdict="saturated",
             served_text=served, achieved_rps=Figure(value=66.2, low=64.0, high=67.9), in_flight_max_count=32,
             shift_ms=Absent(absent="saturated"), ttfb_shift_ms=Absent(absent="saturated"),
         )  # fmt: skip
-    if load.clients == 1 and mode == "plain":
+    if load.is_serial and mode == "plain":
         return cell(
             "litellm", load, chain=chain, mode=mode, runs_attempted=4, flags=("floor_limited", "few_samples"),
             shift_ms=timing(9.4, 12.2, -0.3, n=250, few=True), shift_with_rejected_ms=timing(9.6, 13.9, 20.1),
@@ -249,7 +244,7 @@ def _litellm(load: LoadFacts, chain: str, mode: str) -> CellSummary:
     return cell("litellm", load, chain=chain, mode=mode)
 
 
-def without(verdict: str, detail: str, gateway: str, load: LoadFacts, **over) -> CellSummary:
+def without(verdict: str, detail: str, gateway: str, load: Load, **over) -> CellSummary:
     """A cell without figures."""
     gone = Absent(absent=verdict)
     code = next(code for code, entry in REASONS.items() if entry.verdict == verdict)

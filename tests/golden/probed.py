@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from tests.golden.campaigns import cell, clients, rate, summary, timing
-from weighbridge.record.campaign import CpuPlanFacts, PayloadFacts
+from tests.golden.campaigns import PAYLOADS, cell, clients, rate, summary, timing
+from weighbridge.matrix.loads import Load
+from weighbridge.record.campaign import CpuPlanFacts
 from weighbridge.record.coded import CampaignWarning
 from weighbridge.record.figures import Absent, Figure
 from weighbridge.record.streams import Bunching, Fidelity, StampCounts
-from weighbridge.record.summary import CellSummary, LoadFacts, Slope, Summary
+from weighbridge.record.summary import CellSummary, Slope, Summary
 
 BUNCHING = Bunching(
     pair_count=45_000, coalesced_count=9, bunched_count=45, stream_count=3000, held_stream_count=0, hold_gaps=1.0,
@@ -79,7 +80,7 @@ def probed() -> Summary:
     return made.model_copy(update={"provenance": made.provenance.model_copy(update={"cpu_plan": plan})})
 
 
-def _stampless(load: LoadFacts) -> CellSummary:
+def _stampless(load: Load) -> CellSummary:
     gone = Absent(absent="no_inband")
     lost = STAMPS.model_copy(update={"whole_count": 0, "absent_count": 4400})
     names = ("added_ms", "inbound_ms", "outbound_ms", "fidelity", "added_with_rejected_ms")
@@ -88,7 +89,7 @@ def _stampless(load: LoadFacts) -> CellSummary:
     )
 
 
-def _buffering(load: LoadFacts) -> CellSummary:
+def _buffering(load: Load) -> CellSummary:
     held = BUNCHING.model_copy(update={"bunched_count": 44_000, "coalesced_count": 44_000, "held_stream_count": 3000})
     wrong = fidelity("differs", sequence_whole_count=2998, missing_chunk_count=2)
     return seen(
@@ -101,10 +102,7 @@ def _buffering(load: LoadFacts) -> CellSummary:
 def sloped() -> Summary:
     """Two payloads and two answers, with the lines through them."""
     load = rate(50)
-    payloads = {
-        "1k": PayloadFacts(system_bytes=256, user_bytes=1024),
-        "8k": PayloadFacts(system_bytes=256, user_bytes=8192),
-    }
+    payloads = PAYLOADS
     cells = [
         seen(cell(gateway, load, payload=name, cell=f"{gateway}.none.work.plain.rate-50+payload={name}"))
         for name in payloads

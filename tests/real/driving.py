@@ -16,22 +16,23 @@ from tests.unit.gateway_lane import ask, program
 from weighbridge.command import Command, Ended
 from weighbridge.load.bodies import BodyPlan, write_bodies
 from weighbridge.load.driver import Driver, LoadPlan, Reading
-from weighbridge.matrix.cells import LoadSpec, Mode, PayloadSpec
+from weighbridge.matrix.loads import ClientsLoad, Load, RateLoad
+from weighbridge.matrix.requests import Mode, PayloadSpec
 from weighbridge.record.samples import SampleTable
 from weighbridge.rig.supervisor import Supervisor
 
 KEY = "key-that-nobody-may-see"
 
 
-def rate(rate_rps: float, request_count: int, connections: int, timeout_s: float = 5.0) -> LoadSpec:
+def rate(rate_rps: float, request_count: int, connections: int, timeout_s: float = 5.0) -> Load:
     """An arrival rate."""
     duration_s = request_count / rate_rps
-    return LoadSpec("rate", rate_rps, None, duration_s, request_count, connections, 0, timeout_s)
+    return RateLoad(rate_rps, duration_s, request_count, connections, 0, timeout_s)
 
 
-def clients(count: int, request_count: int) -> LoadSpec:
+def clients(count: int, request_count: int) -> Load:
     """A closed loop."""
-    return LoadSpec("clients", None, count, None, request_count, count, 0, 5.0)
+    return ClientsLoad(count, request_count, count, 0, 5.0)
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class Windows:
         self.supervisor = supervisor
         self._count = 0
 
-    def plan(self, program_path: Path, port: int, load: LoadSpec, mode: Mode = "plain") -> LoadPlan:
+    def plan(self, program_path: Path, port: int, load: Load, mode: Mode = "plain") -> LoadPlan:
         """A window against a port; its bodies are written."""
         self._count += 1
         folder = self.folder / f"window-{self._count}"
@@ -80,7 +81,7 @@ class Windows:
             secrets=(KEY,),
             bodies=bodies,
             out_dir=out_dir,
-            expected_s=load.window_count / (load.rate_rps or 50),
+            expected_s=load.window_count / (load.offered_rps or 50),
             seed=1,
         )
 

@@ -12,7 +12,7 @@ from tests.real.driving import Driven, Provider, Windows, mock_provider, rate, w
 from weighbridge.judge.figures import run_figures
 from weighbridge.judge.inputs import WindowFacts
 from weighbridge.load.drivers import DRIVERS
-from weighbridge.matrix.cells import Mode
+from weighbridge.matrix.requests import Mode
 from weighbridge.record.figures import Timing, TimingOrAbsent
 from weighbridge.record.run import RunFigures
 

@@ -15,11 +15,12 @@ from weighbridge import resources
 from weighbridge.campaign.preflight import preflight
 from weighbridge.errors import ToolMissing
 from weighbridge.matrix.catalogue import read_catalogue
-from weighbridge.matrix.cells import AnswerSpec, LaneKey
+from weighbridge.matrix.cells import LaneKey
+from weighbridge.matrix.requests import AnswerSpec
 from weighbridge.rig import http
 from weighbridge.rig.installing import Installed
-from weighbridge.rig.lane import MODEL, Lane, LaneSetup, lane_up
-from weighbridge.rig.mocks import Keys, Mocks, Ports, start_mocks
+from weighbridge.rig.lane import Lane, LaneSetup, lane_up
+from weighbridge.rig.mocks import MODEL, Keys, Mocks, Ports, start_mocks
 from weighbridge.rig.obtain import find_gateway
 from weighbridge.rig.ports import choose
 from weighbridge.rig.supervisor import Supervisor

@@ -16,8 +16,9 @@ from weighbridge import resources
 from weighbridge.campaign.preflight import preflight
 from weighbridge.errors import ToolMissing
 from weighbridge.matrix.catalogue import read_catalogue
-from weighbridge.matrix.cells import AnswerSpec, LaneKey, Mode
+from weighbridge.matrix.cells import LaneKey
 from weighbridge.matrix.recipe import Recipe
+from weighbridge.matrix.requests import AnswerSpec, Mode
 from weighbridge.rig import http
 from weighbridge.rig.lane import Lane, LaneSetup, lane_up
 from weighbridge.rig.mocks import Keys, Mocks, Ports, start_mocks

@@ -21,7 +21,8 @@ from weighbridge.load.bodies import BodyPlan, write_bodies
 from weighbridge.load.driver import LoadPlan, Reading
 from weighbridge.load.drivers import DRIVERS
 from weighbridge.load.oha.argv import parse_argv
-from weighbridge.matrix.cells import LoadSpec, PayloadSpec
+from weighbridge.matrix.loads import ClientsLoad, Load, RateLoad
+from weighbridge.matrix.requests import PayloadSpec
 from weighbridge.record.load_report import Percentiles
 
 pytestmark = pytest.mark.real
@@ -127,7 +128,7 @@ def drive(tool: Callable[[str], Path], tmp_path: Path):
     """Drives one window of a load against a server by the driver's own command."""
     program = tool("oha")
 
-    def run(server: Server, load: LoadSpec, mode: str = "plain") -> Window:
+    def run(server: Server, load: Load, mode: str = "plain") -> Window:
         out_dir = tmp_path / "out"
         out_dir.mkdir()
         bodies = tmp_path / "bodies.jsonl"
@@ -141,7 +142,7 @@ def drive(tool: Callable[[str], Path], tmp_path: Path):
             secrets=("key",),
             bodies=bodies,
             out_dir=out_dir,
-            expected_s=load.window_count / (load.rate_rps or 50),
+            expected_s=load.window_count / (load.offered_rps or 50),
             seed=1,
         )
         return _ended(plan, DRIVER.command(plan))
@@ -167,8 +168,8 @@ def _ended(plan: LoadPlan, command: Command) -> Window:
     return Window(reading, cut, command, plan.out_dir)
 
 
-def _rate(rate_rps: float, request_count: int, connections: int) -> LoadSpec:
-    return LoadSpec("rate", rate_rps, None, request_count / rate_rps, request_count, connections, 0, 5.0)
+def _rate(rate_rps: float, request_count: int, connections: int) -> Load:
+    return RateLoad(rate_rps, request_count / rate_rps, request_count, connections, 0, 5.0)
 
 
 def test_a_rate_window_sends_n_plus_c_and_all_are_answered(drive) -> None:
@@ -283,7 +284,7 @@ def test_a_stream_has_its_first_bytes(drive) -> None:
 
 def test_clients_run_a_closed_loop(drive) -> None:
     """N + C requests with no schedule: no intended times, no correction, C in flight."""
-    load = LoadSpec("clients", None, 4, None, 60, 4, 0, 5.0)
+    load = ClientsLoad(4, 60, 4, 0, 5.0)
     with _running(Server(delay_s=0.005)) as server:
         window = drive(server, load)
     report, table = window.reading.report, window.reading.samples

@@ -9,7 +9,7 @@ import numpy as np
 
 from tests.unit.judge_examples import rate_load, table, window
 from weighbridge.judge.inputs import InbandFacts, WindowFacts
-from weighbridge.matrix.cells import AnswerSpec
+from weighbridge.matrix.requests import AnswerSpec
 from weighbridge.record.inband import OUTCOMES, STAMP_STATES, UNKNOWN, EventTable, RequestTable
 from weighbridge.record.provider_rows import ProviderRows
 

@@ -10,8 +10,10 @@ import numpy as np
 
 from weighbridge.judge.figures import run_figures
 from weighbridge.judge.inputs import DriverEnd, Judgement, ProviderHealth, RunInputs, WindowFacts
-from weighbridge.matrix.cells import LoadSpec
-from weighbridge.record.campaign import AnswerFacts, CampaignRecord, CellPlan, GatewayFacts, GitFacts, PayloadFacts
+from weighbridge.matrix.loads import ClientsLoad, Load, RateLoad
+from weighbridge.matrix.requests import AnswerSpec, PayloadSpec
+from weighbridge.record.campaign import CampaignRecord, GatewayFacts, GitFacts
+from weighbridge.record.cell import CellIdentity, PlannedCell
 from weighbridge.record.figures import NOT_MEASURED
 from weighbridge.record.host import HostFacts, LoadReading
 from weighbridge.record.load_report import LoadReport
@@ -31,19 +33,19 @@ def detail_of(found: Judgement | RunRecord) -> str:
     return "" if found.reason is None else found.reason.detail
 
 
-def rate_load(rate_rps: float, request_count: int, connections: int = 32) -> LoadSpec:
+def rate_load(rate_rps: float, request_count: int, connections: int = 32) -> Load:
     """Open loop of `request_count` measured requests."""
-    return LoadSpec("rate", rate_rps, None, request_count / rate_rps, request_count, connections, 25, 60.0)
+    return RateLoad(rate_rps, request_count / rate_rps, request_count, connections, 25, 60.0)
 
 
-def clients_load(clients: int, request_count: int) -> LoadSpec:
+def clients_load(clients: int, request_count: int) -> Load:
     """Closed loop of `clients` clients."""
-    return LoadSpec("clients", None, clients, None, request_count, clients, 25, 60.0)
+    return ClientsLoad(clients, request_count, clients, 25, 60.0)
 
 
-def open_loop(load: LoadSpec, service_s: Any, *, servers: int = 10_000, pacer_s: Any = 0.0) -> SampleTable:
+def open_loop(load: Load, service_s: Any, *, servers: int = 10_000, pacer_s: Any = 0.0) -> SampleTable:
     """An open loop as oha drives it: tokens wait for one of C connections, then for one of `servers` in the lane."""
-    count, rate = load.window_count, load.rate_rps or 1.0
+    count, rate = load.window_count, load.offered_rps or 1.0
     service = np.broadcast_to(np.asarray(service_s, dtype=float), (count,))
     intended = np.arange(count) / rate
     released = intended + np.broadcast_to(np.asarray(pacer_s, dtype=float), (count,))
@@ -59,11 +61,11 @@ def open_loop(load: LoadSpec, service_s: Any, *, servers: int = 10_000, pacer_s:
     return table(sent, end, intended_s=intended, released_s=released)
 
 
-def closed_loop(load: LoadSpec, service_s: Any) -> SampleTable:
+def closed_loop(load: Load, service_s: Any) -> SampleTable:
     """C clients, each sending its next request as its answer ends."""
     count = load.window_count
     service = np.broadcast_to(np.asarray(service_s, dtype=float), (count,))
-    free = [0.0] * (load.clients or 1)
+    free = [0.0] * (load.concurrency)
     sent, end = np.empty(count), np.empty(count)
     for row in range(count):
         sent[row] = heapq.heappop(free)
@@ -89,7 +91,7 @@ def cut_at(samples: SampleTable, instant_s: float) -> SampleTable:
     return replace(kept, released_s=np.full(len(kept), np.nan))
 
 
-def report(samples: SampleTable | None, load: LoadSpec, **changes: Any) -> LoadReport:
+def report(samples: SampleTable | None, load: Load, **changes: Any) -> LoadReport:
     """Load report that fits the samples, changed by `changes`."""
     answered = load.window_count if samples is None else int((samples.outcome == 0).sum())
     wall = float(np.nanmax(samples.end_s)) if samples is not None and len(samples) else 1.0
@@ -116,7 +118,7 @@ def report(samples: SampleTable | None, load: LoadSpec, **changes: Any) -> LoadR
     return LoadReport(**{**fields, **changes})
 
 
-def window(load: LoadSpec, samples: SampleTable | None, *, cut: bool = False, **changes: Any) -> WindowFacts:
+def window(load: Load, samples: SampleTable | None, *, cut: bool = False, **changes: Any) -> WindowFacts:
     """Window with a fitting report."""
     return WindowFacts(load, report(samples, load, **changes), samples, cut)
 
@@ -160,32 +162,30 @@ def inputs(facts: WindowFacts, **changes: Any) -> RunInputs:
     return RunInputs(**{**fields, **changes})
 
 
-def plan(cell: str, load: LoadSpec, **changes: Any) -> CellPlan:
-    """Planned cell by its id."""
+PAYLOAD = PayloadSpec("1k", 256, 1024)
+ANSWER = AnswerSpec("20ms", 0.02, 16, 0.005)
+
+
+def plan(cell: str, load: Load, **changes: Any) -> PlannedCell:
+    """Planned cell by its id; `changes` are those of its identity or of itself."""
     gateway, chain, disk, mode, name = cell.split(".")
-    fields: dict[str, Any] = {
-        "cell": cell,
+    own = {key: changes.pop(key) for key in tuple(changes) if key in PlannedCell.model_fields}
+    identity: dict[str, Any] = {
         "gateway": gateway,
         "settings": {},
         "chain": chain,
         "disk": disk,
         "mode": mode,
-        "payload": "1k",
-        "answer": "20ms",
-        "provider_time_s": 0.02,
-        "load_kind": load.kind,
-        "rate_rps": load.rate_rps,
-        "clients": load.clients,
-        "duration_s": load.duration_s,
-        "request_count": load.request_count,
-        "connections": load.connections,
+        "payload": PAYLOAD,
+        "answer": ANSWER,
+        "load": load,
         "driver": "oha",
-        "floor": f"direct.none.{disk}.{mode}.{name}",
     }
-    return CellPlan(**{**fields, **changes})
+    fields: dict[str, Any] = {"cell": cell, "floor": f"direct.none.{disk}.{mode}.{name}"}
+    return PlannedCell(identity=CellIdentity(**{**identity, **changes}), **{**fields, **own})
 
 
-def campaign(*plans: CellPlan, runs: int = 3, **changes: Any) -> CampaignRecord:
+def campaign(*plans: PlannedCell, runs: int = 3, **changes: Any) -> CampaignRecord:
     """Campaign record with these cells."""
     fields: dict[str, Any] = {
         "campaign": "20261130T000000Z-x86-2c-4g-abcdef",
@@ -214,8 +214,8 @@ def campaign(*plans: CellPlan, runs: int = 3, **changes: Any) -> CampaignRecord:
         ),
         "tools": (),
         "gateways": tuple(gateway(name) for name in ("reference", "litellm", "direct")),
-        "payloads": {"1k": PayloadFacts(system_bytes=256, user_bytes=1024)},
-        "answers": {"20ms": AnswerFacts(delay_s=0.02, chunk_count=16, gap_s=0.005)},
+        "payloads": {"1k": PAYLOAD},
+        "answers": {"20ms": ANSWER},
         "cells": plans,
         "order": (),
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from weighbridge.load.drivers import TRAITS
 from weighbridge.matrix.catalogue import Catalogue, read_catalogue
 from weighbridge.matrix.cells import Cell
 from weighbridge.matrix.expand import expand
@@ -43,7 +44,7 @@ def loaded(folder: Path, *changes: tuple[str, str], quick: bool = False) -> Load
         text = text.replace(old, new)
     file = folder / "matrix.yaml"
     file.write_text(text)
-    return read_matrix(file, quick=quick)
+    return read_matrix(file, TRAITS, quick=quick)
 
 
 def cells(folder: Path, *changes: tuple[str, str]) -> tuple[Cell, ...]:

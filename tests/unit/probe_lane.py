@@ -49,7 +49,9 @@ class Client:
             if not self._more():
                 return False
         head, _, rest = self._buffer.partition(b"\r\n\r\n")
-        length = next(int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.startswith(b"content-length"))
+        length = next(
+            int(line.split(b":")[1]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length")
+        )
         self._buffer = rest
         while len(self._buffer) < length:
             if not self._more():

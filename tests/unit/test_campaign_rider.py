@@ -15,11 +15,15 @@ from weighbridge.campaign.driving import make_bodies
 from weighbridge.campaign.rider import Riding, alight, board, plan_ride
 from weighbridge.command import Ended
 from weighbridge.load.driver import LoadPlan
-from weighbridge.matrix.cells import AnswerSpec, Cell, LaneKey, LoadSpec, PayloadSpec, RideSpec
+from weighbridge.matrix.cells import Cell, LaneKey
+from weighbridge.matrix.loads import RateLoad
+from weighbridge.matrix.loads.companion import Companion
+from weighbridge.matrix.requests import AnswerSpec, PayloadSpec
 from weighbridge.rig.supervisor import Supervisor
 
 NAME = "7 a cell 1 1"
-LOAD = LoadSpec("rate", 80.0, None, 1.0, 80, 8, 0, 5.0, RideSpec(20.0, 4))
+LOAD = RateLoad(80.0, 1.0, 80, 8, 0, 5.0, Companion("probe", 20.0, 4))
+MAIN, RIDER = (part.load for part in LOAD.parts())
 CELL = Cell(
     "reference.none.work.plain.rate-80",
     LaneKey("reference", (), "none", "work"),
@@ -28,6 +32,7 @@ CELL = Cell(
     AnswerSpec("at-once", 0.0, 1, 0.0),
     LOAD,
     "oha",
+    "direct.none.work.plain.rate-80",
 )
 
 
@@ -47,7 +52,7 @@ def _plan(folder: Path, url: str) -> LoadPlan:
     out.mkdir(parents=True)
     headers = (("authorization", f"Bearer {SECRET}"), ("content-type", "application/json"))
     main = LoadPlan(
-        Path(sys.executable), url, "plain", LOAD.main, headers, (SECRET,), folder / "bodies.jsonl", out, 1.0, 7
+        Path(sys.executable), url, "plain", MAIN, headers, (SECRET,), folder / "bodies.jsonl", out, 1.0, 7
     )
     ride = plan_ride(CELL, main, NAME)
     assert ride is not None
@@ -70,9 +75,8 @@ def test_a_ride_has_its_part_of_the_rate_and_prompts_of_its_own(stage: Any, tmp_
         reading, problem = driven.read()
 
     assert reading is not None, problem
-    assert LOAD.rider is not None
-    assert plan.load.rate_rps == 20.0
-    assert reading.report.answered_count == LOAD.rider.window_count == 23
+    assert plan.load.offered_rps == 20.0
+    assert reading.report.answered_count == RIDER.window_count == 23
     assert server.open_max_count <= 4
     assert reading.inband is not None
     assert len(set(reading.inband.reference.tolist())) == 23
@@ -116,6 +120,8 @@ def test_a_load_without_a_ride_has_no_plan(tmp_path: Path) -> None:
     """Where the matrix or the rule leaves it out there is nothing to start."""
     out = tmp_path / "out"
     main = LoadPlan(Path(sys.executable), "http://127.0.0.1:9/", "plain", LOAD, (), (), tmp_path / "b", out, 1.0, 7)
-    cell = Cell(CELL.id, CELL.lane, "plain", CELL.payload, CELL.answer, LOAD.alone("off"), "oha")
+    cell = Cell(
+        CELL.id, CELL.lane, "plain", CELL.payload, CELL.answer, LOAD.without_companion("off"), "oha", CELL.baseline
+    )
 
     assert plan_ride(cell, main, "7") is None

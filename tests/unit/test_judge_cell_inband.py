@@ -30,7 +30,8 @@ from weighbridge.judge.inputs import WindowFacts
 from weighbridge.judge.rig_checks import delayed_acks, driver_rate_differs
 from weighbridge.judge.slopes import Point, fit
 from weighbridge.judge.summarise import summarise
-from weighbridge.record.campaign import AnswerFacts, Finished, PayloadFacts
+from weighbridge.matrix.requests import AnswerSpec, PayloadSpec
+from weighbridge.record.campaign import Finished
 from weighbridge.record.figures import Absent, Figure, Timing
 from weighbridge.record.histogram import percentile_ns
 from weighbridge.record.run import RunRecord
@@ -206,14 +207,16 @@ def test_payloads_as_an_axis_give_a_slope_per_kib() -> None:
     """1, 16 and 64 KiB with 20 µs for each KiB: 0.02 ms/KiB with its interval, beside the floor's own slope."""
     sizes = {"1k": 1, "16k": 16, "64k": 64}
     plans = tuple(
-        plan(f"{gateway}.none.work.plain.rate-50", LOAD, driver="probe", payload=name).model_copy(
+        plan(
+            f"{gateway}.none.work.plain.rate-50", LOAD, driver="probe", payload=PayloadSpec(name, 0, kib * 1024)
+        ).model_copy(
             update={
                 "cell": f"{gateway}.none.work.plain.rate-50+payload={name}",
                 "floor": f"direct.none.work.plain.rate-50+payload={name}",
             }
         )
         for gateway in ("direct", "reference")
-        for name in sizes
+        for name, kib in sizes.items()
     )
     runs = [
         one
@@ -221,9 +224,8 @@ def test_payloads_as_an_axis_give_a_slope_per_kib() -> None:
         for name, kib in sizes.items()
         for one in sized(name, gateway, slope_ns, kib)
     ]
-    payloads = {name: PayloadFacts(system_bytes=0, user_bytes=kib * 1024) for name, kib in sizes.items()}
 
-    made = summarise(campaign(*plans, payloads=payloads), runs, DONE).slopes
+    made = summarise(campaign(*plans), runs, DONE).slopes
     mine = next(one for one in made if one.gateway == "reference")
 
     assert mine.axis == "payload_kib"
@@ -238,19 +240,17 @@ def test_answers_as_an_axis_give_a_slope_per_chunk() -> None:
     plans, runs = [], []
     for name, count in (("short", 16), ("long", 32)):
         cell = f"reference.none.work.stream.rate-50+answer={name}"
-        base = plan("reference.none.work.stream.rate-50", LOAD, driver="probe", answer=name)
+        base = plan(
+            "reference.none.work.stream.rate-50", LOAD, driver="probe", answer=AnswerSpec(name, 0.02, count, 0.005)
+        )
         plans.append(base.model_copy(update={"cell": cell}))
         for block in (1, 2, 3):
             facts = inband_window(*tables(streams(60, count, delay_ns=np.arange(count) * 100 * US)))
             assert facts.inband is not None
             answer = replace(facts.inband.answer, chunk_count=count)
             runs.append(record(cell, block, replace(facts, inband=replace(facts.inband, answer=answer))))
-    answers = {
-        "short": AnswerFacts(delay_s=0.02, chunk_count=16, gap_s=0.005),
-        "long": AnswerFacts(delay_s=0.02, chunk_count=32, gap_s=0.005),
-    }
 
-    made = summarise(campaign(*plans, answers=answers), runs, DONE).slopes
+    made = summarise(campaign(*plans), runs, DONE).slopes
 
     assert [one.axis for one in made] == ["answer_chunks"]
     assert made[0].slope_ms == pytest.approx(0.1, rel=1e-6)

@@ -11,7 +11,7 @@ from weighbridge.judge.acceptance import judge_run
 from weighbridge.judge.held import bytes_per_stream
 from weighbridge.judge.inputs import DriverEnd, RunInputs
 from weighbridge.judge.summarise import summarise
-from weighbridge.matrix.cells import HeldSpec, LoadSpec
+from weighbridge.matrix.loads import ClientsLoad, OpenStreamsLoad
 from weighbridge.record.coded import Reason
 from weighbridge.record.figures import Absent, Figure, Timing
 from weighbridge.record.held import HeldPoint, HeldStreams
@@ -20,9 +20,9 @@ from weighbridge.record.run import RunRecord
 from weighbridge.record.summary import CellSummary
 
 COUNTS = (0, 20, 50, 100)
-LOAD = LoadSpec("streams", None, None, None, 100, 100, 0, 3.02, held=HeldSpec(COUNTS, 3.0))
+LOAD = OpenStreamsLoad(COUNTS, 3.0, 3.02)
 FLOOR, CELL = "direct.none.work.stream.streams-100", "reference.none.work.stream.streams-100"
-PLANS = tuple(plan(cell, LOAD, held_counts=COUNTS, driver="probe") for cell in (FLOOR, CELL))
+PLANS = tuple(plan(cell, LOAD, driver="probe") for cell in (FLOOR, CELL))
 KB = 1000
 
 
@@ -159,7 +159,7 @@ def test_held_streams_have_no_times() -> None:
     assert len(timings) > 10
     assert set(map(repr, timings.values())) == {repr(Absent(absent="held_streams"))}
     assert (cell.verdict, cell.in_flight_max_count, cell.error_count) == ("valid", 100, 0)
-    assert cell.load.held_counts == COUNTS
+    assert cell.load == LOAD
     assert isinstance(cell.upstream_calls_per_request, Figure)
     assert not isinstance(cell.shift_ms, Timing)
 
@@ -175,7 +175,7 @@ def test_the_floor_and_failed_cells_say_why_they_have_none() -> None:
     assert failed.error_count == 4
     untold = held(points=tuple(point(count, pss_bytes=None, rss_bytes=None) for count in COUNTS))
     assert _cell([run(CELL, 1, held=untold)]).memory_per_stream_bytes == Absent(absent="kernel_does_not_tell")
-    other = LoadSpec("clients", None, 1, None, 1000, 1, 25, 60.0)
+    other = ClientsLoad(1, 1000, 1, 25, 60.0)
     name = "reference.none.work.plain.clients-1"
     summary = summarise(campaign(plan(name, other)), [run(name, 1)], None)
     assert summary.cells[0].memory_per_stream_bytes == Absent(absent="no_held_streams")

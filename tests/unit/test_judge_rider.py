@@ -14,20 +14,15 @@ from weighbridge.judge.acceptance import judge_run
 from weighbridge.judge.figures import rider_rates, run_figures
 from weighbridge.judge.inputs import DriverEnd, InbandFacts, RiderFacts, RunInputs, WindowFacts
 from weighbridge.judge.lateness import LEFT_OUT_LIMITS
-from weighbridge.matrix.cells import LoadSpec
-from weighbridge.matrix.ride_along import with_ride
+from weighbridge.matrix.loads import Load, RateLoad
 from weighbridge.record.figures import Absent, Timing
 from weighbridge.record.inband import EventTable, RequestTable
 
-LOAD = with_ride(LoadSpec("rate", 50.0, None, 30.0, 1500, 32, 25, 60.0), "oha", "auto")
+LOAD = RateLoad(50.0, 30.0, 1500, 32, 25, 60.0).with_companion("probe", "auto")
+MAIN, RIDER = (part.load for part in LOAD.parts())
 
 
-def _rider_load() -> LoadSpec:
-    assert LOAD.rider is not None
-    return LOAD.rider
-
-
-def _part(load: LoadSpec, requests: RequestTable) -> Any:
+def _part(load: Load, requests: RequestTable) -> Any:
     """Samples of the probe's own part: dithered arrivals on its own clock."""
     intended = (requests.intended_ns - EPOCH_NS) / S
     sent, end = ((column - EPOCH_NS) / S for column in (requests.sent_ns, requests.end_ns))
@@ -36,9 +31,9 @@ def _part(load: LoadSpec, requests: RequestTable) -> Any:
 
 def _dithered(requests: RequestTable) -> RequestTable:
     """The requests moved to one random point in each slot of the probe's rate."""
-    load = _rider_load()
+    load = RIDER
     chance = np.random.default_rng(3)
-    slot_ns = S / (load.rate_rps or 1.0)
+    slot_ns = S / (load.rate_rps)
     moved = ((np.arange(len(requests)) + chance.random(len(requests))) * slot_ns).astype(np.int64)
     by = EPOCH_NS + moved - requests.sent_ns
     times = ("intended_ns", "sent_ns", "headers_ns", "first_byte_ns", "end_ns", "recv_ns", "send_ns")
@@ -53,13 +48,13 @@ def _window(
     **changes: Any,
 ) -> WindowFacts:
     """A faultless window of both clients; `changes` are those of the probe's load report."""
-    load = _rider_load()
+    load = RIDER
     seen = _dithered(plain(load.window_count)) if requests is None else requests
     mine = _part(load, seen)
-    main = open_loop(LOAD.main, service_s)
+    main = open_loop(MAIN, service_s)
     rider = RiderFacts(load, report(mine, load, tool="probe", **changes), mine)
     inband = InbandFacts("plain" if events is None else "stream", ANSWER, seen, events, trim_count=load.connections)
-    return WindowFacts(LOAD, report(main, LOAD.main), main, inband=inband, rider=rider)
+    return WindowFacts(LOAD, report(main, MAIN), main, inband=inband, rider=rider)
 
 
 def _inputs(facts: WindowFacts, **changes: Any) -> RunInputs:
@@ -85,7 +80,7 @@ def test_dither_does_not_scatter_the_probes_rate() -> None:
     assert facts.rider is not None
     rates = rider_rates(facts.rider)
 
-    assert rates.achieved_rps == rates.goodput_rps == pytest.approx(_rider_load().rate_rps, rel=1e-6)
+    assert rates.achieved_rps == rates.goodput_rps == pytest.approx(RIDER.rate_rps, rel=1e-6)
 
 
 def test_percentiles_are_the_drivers_and_added_time_is_the_probes() -> None:
@@ -93,16 +88,16 @@ def test_percentiles_are_the_drivers_and_added_time_is_the_probes() -> None:
     found = run_figures(_window())
 
     assert isinstance(found.response_ms, Timing)
-    assert found.response_ms.n == LOAD.main.request_count
+    assert found.response_ms.n == MAIN.request_count
     assert isinstance(found.added_ms, Timing)
-    assert found.added_ms.n == _rider_load().request_count
+    assert found.added_ms.n == RIDER.request_count
     assert found.added_ms.p50 == pytest.approx(0.140)
     assert found.added_ms.p95 == pytest.approx(0.140)
 
 
 def test_p99_is_left_to_a_run_of_the_probe() -> None:
     """With a couple of hundred samples p99 is no figure and says why; of chunks there are enough."""
-    requests, events = tables(streams(_rider_load().window_count))
+    requests, events = tables(streams(RIDER.window_count))
     found = run_figures(_window(requests=requests, events=events))
 
     for one in (found.added_first_ms, found.added_total_ms, found.inbound_ms, found.ttft_ms):
@@ -118,12 +113,12 @@ def test_p99_is_left_to_a_run_of_the_probe() -> None:
 
 def test_a_slow_lane_is_saturated_by_both_rates() -> None:
     """A lane that serves two of three requests: offered and served are those of both clients."""
-    load = _rider_load()
+    load = RIDER
     count = load.window_count
     late = np.linspace(0, 10 * S, count).astype(np.int64)
     requests = replace(plain(count, outbound_ns=60 * US + late), intended_ns=EPOCH_NS + np.arange(count) * 133 * MS)
-    main = open_loop(LOAD.main, 1 / 32.0, servers=1)
-    facts = replace(_window(requests=requests), samples=main, report=report(main, LOAD.main))
+    main = open_loop(MAIN, 1 / 32.0, servers=1)
+    facts = replace(_window(requests=requests), samples=main, report=report(main, MAIN))
 
     judged = judge_run(_inputs(facts, figures=run_figures(facts)))
 
@@ -142,7 +137,7 @@ def test_counts_that_do_not_add_up_reject(missing: int) -> None:
 
 def test_a_failing_request_of_the_probe_is_an_error_of_the_lane() -> None:
     """One 503 among the probe's answers rejects the run as one of the driver's would, and counts."""
-    count = _rider_load().window_count
+    count = RIDER.window_count
     requests = _dithered(plain(count))
     requests.status[7] = 503
     facts = _window(requests=requests, answered_by_status={"200": count - 1, "503": 1})
@@ -159,7 +154,7 @@ def test_a_failing_request_of_the_probe_is_an_error_of_the_lane() -> None:
 def test_a_probe_that_dies_in_the_window_rejects(end: DriverEnd) -> None:
     """Its part of the rate went with it, so the lane was not driven as offered: the rig's fault, tried again."""
     facts = replace(_window(), rider=None, inband=None)
-    judged = judge_run(_inputs(facts, rider=end, counts=counts(LOAD.main.window_count, client_sent_count=None)))
+    judged = judge_run(_inputs(facts, rider=end, counts=counts(MAIN.window_count, client_sent_count=None)))
 
     assert (code_of(judged), judged.verdict) == ("generator_failed", "rig_limited")
     assert "the probe beside the driver" in detail_of(judged)
@@ -167,7 +162,7 @@ def test_a_probe_that_dies_in_the_window_rejects(end: DriverEnd) -> None:
 
 def test_a_probe_without_all_its_answers_is_incomplete() -> None:
     """What the probe did not finish is missing of the run, though the driver has everything."""
-    count = _rider_load().window_count
+    count = RIDER.window_count
     judged = judge_run(_inputs(_window(answered_count=count - 3, answered_by_status={"200": count - 3})))
 
     assert code_of(judged) == "incomplete"
@@ -177,7 +172,7 @@ def test_a_probe_without_all_its_answers_is_incomplete() -> None:
 def test_without_a_probe_the_figures_say_why() -> None:
     """A ride that was left out leaves its reason in the place of each time; the run is none the worse."""
     why = Absent(absent="no_companion", detail="off: for this test")
-    load = LOAD.alone(why.detail)
+    load = LOAD.without_companion(why.detail)
     samples = open_loop(load, 0.021)
     facts = WindowFacts(load, report(samples, load), samples, no_inband=why)
     found = run_figures(facts)
@@ -192,7 +187,7 @@ def test_without_a_probe_the_figures_say_why() -> None:
 )
 def test_what_the_probes_own_lateness_leaves(late: int, kept: set[str]) -> None:
     """Left out are 4, 6, 22 and 30 %: p95 goes above 5 %, all above 25 %, each with its reason; the run stays."""
-    requests = _dithered(plain(_rider_load().window_count))
+    requests = _dithered(plain(RIDER.window_count))
     requests.lagged[100 : 100 + late] = 1
     facts = _window(requests=requests)
     found = run_figures(facts).added_ms

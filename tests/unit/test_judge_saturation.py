@@ -14,7 +14,7 @@ from weighbridge.judge.figures import run_figures
 from weighbridge.judge.inputs import WindowFacts
 from weighbridge.judge.saturation import RateCheck, check_rate, climb
 from weighbridge.load.read import read_report
-from weighbridge.matrix.cells import LoadSpec
+from weighbridge.matrix.loads import Load
 
 CAPTURES = Path(__file__).parent.parent / "data" / "oha" / "1.16.0"
 
@@ -175,7 +175,7 @@ def test_climb_of_a_steady_loss_is_the_backlog() -> None:
         ("one-connection", rate_load(40, 39, 1), True, True),
     ],
 )
-def test_captures_of_real_oha_are_told_apart(name: str, load: LoadSpec, missed: bool, limited: bool) -> None:
+def test_captures_of_real_oha_are_told_apart(name: str, load: Load, missed: bool, limited: bool) -> None:
     """Healthy runs (one of 0.3 s that achieved 98.8 %) kept their rate; 25 of 50/s did not; one connection limits."""
     suffix = "csv" if name.endswith("csv") else "json"
     reading = read_report(

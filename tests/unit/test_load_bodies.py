@@ -13,7 +13,7 @@ import pytest
 from mocks.stamps import find_reference
 from weighbridge.load.bodies import BodyFacts, BodyPlan, write_bodies
 from weighbridge.load.words import WORDS
-from weighbridge.matrix.cells import PayloadSpec
+from weighbridge.matrix.requests import PayloadSpec
 from weighbridge.record.stamps import reference
 
 PLAN = BodyPlan(PayloadSpec("1k", 256, 1024), "plain", "mock-model", 100, 7)

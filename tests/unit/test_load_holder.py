@@ -25,7 +25,8 @@ from weighbridge.load.holder.report import REPORT, write
 from weighbridge.load.holder.steps import hold
 from weighbridge.load.holding import Holder, go_on, holder_plan, waiting
 from weighbridge.load.read import read_report
-from weighbridge.matrix.cells import AnswerSpec, HeldSpec, LoadSpec
+from weighbridge.matrix.loads import OpenStreamsLoad
+from weighbridge.matrix.requests import AnswerSpec
 from weighbridge.record.held import HeldStreams
 
 COUNTS = (0, 2, 5)
@@ -111,7 +112,7 @@ def held(made: HolderPlan, gate: Gate, seen: list[dict[str, Any]] | None = None)
 
 
 def _load_plan(made: HolderPlan) -> LoadPlan:
-    load = LoadSpec("streams", None, None, None, 5, 5, 0, 3.0, held=HeldSpec(made.counts, 3.0))
+    load = OpenStreamsLoad(made.counts, 3.0, 3.0)
     return LoadPlan(
         Path(sys.executable), made.url, "stream", load, made.headers, (SECRET,), made.bodies, made.out_dir, 9.0, 1
     )
@@ -248,10 +249,9 @@ def test_a_plan_is_read_as_it_was_written(tmp_path: Path) -> None:
 def test_a_window_lasts_as_long_as_its_steps_may_take() -> None:
     """Whatever time each step takes, the stream opened first is still open at the last one, and a step more."""
     answer = AnswerSpec("slow", 0.5, 16, 0.005)
-    spec = HeldSpec((0, 20, 50, 100), 3.0)
-    sent = spec.answer(answer)
-    steps_s = 3 * spec.step_s(answer)
-    assert sent.provider_time_s("stream") - answer.delay_s >= steps_s + spec.step_s(answer) - 1e-9
+    load = OpenStreamsLoad((0, 20, 50, 100), 3.0, 3.5)
+    sent = load.window_answer(answer)
+    assert sent.provider_time_s("stream") - answer.delay_s >= 4 * load.timeout_s - 1e-9
     assert sent.delay_s == answer.delay_s
 
 

@@ -13,15 +13,15 @@ from weighbridge.errors import InputError
 from weighbridge.load.driver import LoadOutputs, LoadPlan
 from weighbridge.load.drivers import DRIVERS
 from weighbridge.load.oha.argv import parse_argv
-from weighbridge.matrix.cells import LoadSpec
+from weighbridge.matrix.loads import ClientsLoad, Load, RateLoad
 
 OHA = Path(__file__).parent.parent / "data" / "oha" / "1.16.0"
 DRIVER = DRIVERS["oha"]
-RATE = LoadSpec("rate", 50.0, None, 30.0, 1500, 32, 25, 60.0)
-CLIENTS = LoadSpec("clients", None, 10, None, 1000, 10, 25, 60.0)
+RATE = RateLoad(50.0, 30.0, 1500, 32, 25, 60.0)
+CLIENTS = ClientsLoad(10, 1000, 10, 25, 60.0)
 
 
-def _plan(folder: Path, load: LoadSpec, mode: str = "plain") -> LoadPlan:
+def _plan(folder: Path, load: Load, mode: str = "plain") -> LoadPlan:
     return LoadPlan(
         program=Path("/opt/oha"),
         url="http://127.0.0.1:9/v1/chat/completions",

@@ -17,7 +17,7 @@ from weighbridge.load.drivers import DRIVERS
 from weighbridge.load.probe.arrivals import draw_lanes, offsets_ns
 from weighbridge.load.probe.plan import ProbeLane, read_plan
 from weighbridge.load.probe_driver import probe_plan
-from weighbridge.matrix.cells import LoadSpec
+from weighbridge.matrix.loads import ClientsLoad, Load, RateLoad
 from weighbridge.rig.supervisor import Supervisor
 
 URL = "http://127.0.0.1:9/v1/chat/completions"
@@ -27,9 +27,11 @@ def load_plan(folder: Path, **changes: object) -> LoadPlan:
     """A window as the campaign asks for it."""
     out = folder / "out"
     out.mkdir(exist_ok=True)
-    spec: dict[str, object] = {"kind": "rate", "rate_rps": 50.0, "clients": None, "duration_s": 2.0}
-    spec |= {"request_count": 100, "connections": 32, "warmup_count": 0, "timeout_s": 60.0}
-    load = LoadSpec(**{**spec, **changes})  # type: ignore[arg-type]
+    load: Load = RateLoad(50.0, 2.0, 100, 32, 0, 60.0)
+    if "clients" in changes:
+        load = ClientsLoad(request_count=100, warmup_count=0, timeout_s=60.0, **changes)  # type: ignore[arg-type]
+    else:
+        load = replace(load, **changes)  # type: ignore[arg-type]
     headers = (("authorization", f"Bearer {SECRET}"),)
     return LoadPlan(Path(sys.executable), URL, "plain", load, headers, (SECRET,), folder / "b.jsonl", out, 2.0, 7)
 
@@ -156,7 +158,7 @@ def test_the_driver_keeps_keys_out_of_arguments_and_results(tmp_path: Path) -> N
 def test_the_driver_asks_for_the_load(tmp_path: Path) -> None:
     """Rate and clients, the window's count, the cap and the time-out arrive in the plan."""
     rate = probe_plan(load_plan(tmp_path))
-    closed = probe_plan(load_plan(tmp_path, kind="clients", rate_rps=None, clients=3, connections=3))
+    closed = probe_plan(load_plan(tmp_path, clients=3, connections=3))
     assert (rate.rate_rps, rate.clients, rate.count, rate.connections) == (50.0, None, 132, 32)
     assert (closed.rate_rps, closed.clients, closed.count, closed.timeouts.total_s) == (None, 3, 103, 60.0)
     assert rate.arrivals == "dithered"

@@ -16,16 +16,16 @@ from weighbridge.load.driver import LoadOutputs, LoadPlan, Reading
 from weighbridge.load.drivers import DRIVERS
 from weighbridge.load.read import read_report
 from weighbridge.load.wrk import driver as wrk
-from weighbridge.matrix.cells import LoadSpec
+from weighbridge.matrix.loads import ClientsLoad, Load, RateLoad
 from weighbridge.record.load_report import Percentiles
 
 WRK = DRIVERS["wrk"]
-RATE = LoadSpec("rate", 50.0, None, 30.0, 1500, 32, 25, 60.0)
-CLIENTS = LoadSpec("clients", None, 10, None, 1000, 10, 25, 60.0)
+RATE = RateLoad(50.0, 30.0, 1500, 32, 25, 60.0)
+CLIENTS = ClientsLoad(10, 1000, 10, 25, 60.0)
 HEADER = "slot,scheduled_us,sent_us,done_us,status,free_us"
 
 
-def plan_of(folder: Path, load: LoadSpec = RATE, **changes: Any) -> LoadPlan:
+def plan_of(folder: Path, load: Load = RATE, **changes: Any) -> LoadPlan:
     """A window on a lane at port 8123."""
     made = LoadPlan(
         program=Path("/opt/wrk"),

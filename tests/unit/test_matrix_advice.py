@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.matrix_samples import ROOT, catalogue, loaded
+from weighbridge.load.drivers import TRAITS
 from weighbridge.matrix.advice import advise
 from weighbridge.matrix.catalogue import read_catalogue
 from weighbridge.matrix.expand import expand
@@ -25,7 +26,7 @@ def test_a_sound_matrix_gets_no_advice(tmp_path: Path) -> None:
 
 def test_the_default_matrix_gets_no_advice() -> None:
     """What is shipped as the default does not warn of itself."""
-    read = read_matrix(ROOT / "matrix.yaml")
+    read = read_matrix(ROOT / "matrix.yaml", TRAITS)
 
     assert advise(read, expand(read, read_catalogue([ROOT / "templates" / "gateways"]))) == ()
 

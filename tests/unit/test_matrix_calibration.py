@@ -10,6 +10,7 @@ import yaml
 from tests.unit.matrix_samples import ROOT
 from weighbridge import resources
 from weighbridge.errors import InputError
+from weighbridge.load.drivers import TRAITS
 from weighbridge.matrix.calibration import TARE, Calibration
 from weighbridge.matrix.catalogue import read_catalogue
 from weighbridge.matrix.expand import expand
@@ -31,13 +32,13 @@ def changed(folder: Path, **changes: object) -> Path:
 
 def cells_of(path: Path):
     """Cells of a matrix with the shipped recipes."""
-    return expand(read_matrix(path), read_catalogue([resources.gateways()]))
+    return expand(read_matrix(path, TRAITS), read_catalogue([resources.gateways()]))
 
 
 @pytest.mark.parametrize("quick", [False, True])
 def test_the_shipped_calibration_weighs_what_it_should(quick: bool) -> None:
     """All weights, both modes, quiet and busy, all planted faults, all drivers; an A/A pair among the cells."""
-    matrix = read_matrix(SHIPPED, quick=quick).matrix
+    matrix = read_matrix(SHIPPED, TRAITS, quick=quick).matrix
     spec = matrix.calibration
     assert spec is not None
     assert spec.weights == ("weight-1ms", "weight-3ms", "weight-10ms", "weight-two-valued", "weight-slow")
@@ -55,7 +56,7 @@ def test_the_shipped_calibration_weighs_what_it_should(quick: bool) -> None:
 
 def test_the_full_one_is_no_provisional_one() -> None:
     """Blocks and requests of the shipped file are those that a certificate needs, with room for those left out."""
-    spec = read_matrix(SHIPPED).matrix.calibration
+    spec = read_matrix(SHIPPED, TRAITS).matrix.calibration
     assert spec is not None
     for load in (spec.plain, spec.stream):
         assert load is not None
@@ -64,7 +65,7 @@ def test_the_full_one_is_no_provisional_one() -> None:
 
 def test_it_fits_the_time_that_is_promised() -> None:
     """By its own estimate the calibration alone takes under sixteen minutes, the quick one under three and a half."""
-    full, quick = (read_matrix(SHIPPED, quick=quick).matrix.calibration for quick in (False, True))
+    full, quick = (read_matrix(SHIPPED, TRAITS, quick=quick).matrix.calibration for quick in (False, True))
     assert full is not None
     assert quick is not None
     assert quick.estimated_s < 210 < full.estimated_s < 960
@@ -119,7 +120,7 @@ def test_the_recipe_must_be_listed(tmp_path: Path) -> None:
 def test_absurd_values_are_refused(tmp_path: Path, changes: dict[str, object]) -> None:
     """Strict like the rest of a matrix: limits, words and keys."""
     with pytest.raises(InputError, match="calibration"):
-        read_matrix(changed(tmp_path, **changes))
+        read_matrix(changed(tmp_path, **changes), TRAITS)
 
 
 def test_modes_can_be_left_out() -> None:

@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 from tests.unit.matrix_samples import catalogue, cells, loaded
 from weighbridge.errors import InputError
 from weighbridge.matrix.catalogue import Catalogue
-from weighbridge.matrix.cells import FLOOR, AnswerSpec
-from weighbridge.matrix.expand import auto_connections, expand, floor_id
+from weighbridge.matrix.cells import FLOOR
+from weighbridge.matrix.expand import expand
+from weighbridge.matrix.loads.rate import auto_connections
+from weighbridge.matrix.requests import AnswerSpec
 
 ONE_PAYLOAD = "{a: {system: 1B, user: 64B}}"
 TWO_PAYLOADS = "{a: {system: 1B, user: 64B}, b: {system: 2B, user: 1KiB}}"
@@ -51,7 +53,7 @@ def test_floors_are_there_without_being_listed(tmp_path: Path) -> None:
     by_id = {cell.id: cell for cell in found}
 
     for cell in found:
-        floor = by_id[floor_id(cell)]
+        floor = by_id[cell.baseline]
         assert floor.is_floor
         assert floor.lane.chain == "none"
         assert (floor.load, floor.mode, floor.payload, floor.answer, floor.lane.disk) == (
@@ -80,8 +82,8 @@ def test_counts_of_a_load(tmp_path: Path) -> None:
     rate, clients = by_id["beta.none.work.plain.rate-50"], by_id["beta.none.work.plain.clients-10"]
 
     assert (rate.request_count, rate.connections, rate.window_count) == (1500, 32, 1500 + 32 + 5)
-    assert rate.ride is not None
-    assert rate.ride.connections == 5
+    assert rate.companion is not None
+    assert rate.companion.connections == 5
     assert (clients.request_count, clients.connections, clients.window_count) == (1000, 10, 1010)
 
 
@@ -178,7 +180,7 @@ def test_expansion_is_the_product_with_unique_ids_and_a_floor_for_each(axes: dic
     ids = [cell.id for cell in found]
     assert len(ids) == windows * lanes
     assert len(set(ids)) == len(ids)
-    assert {floor_id(cell) for cell in found} <= set(ids)
+    assert {cell.baseline for cell in found} <= set(ids)
     assert all("/" not in name and not name.startswith(".") and name == name.lower() for name in ids)
 
 
@@ -206,7 +208,7 @@ def test_held_streams_are_each_opened_once_and_last_as_long_as_all_steps(tmp_pat
     load = cell.load
 
     assert (load.request_count, load.window_count, load.connections, load.warmup_count) == (50, 50, 50, 0)
-    assert (load.rate_rps, load.clients, load.ride) == (None, None, None)
+    assert (load.offered_rps, load.concurrency, load.companion) == (None, 1, None)
     assert cell.window_answer == AnswerSpec("20ms", 0.02, 4, 2.02)
     assert load.expected_s(cell.answer, cell.mode) == pytest.approx(0.02 + 3 * 2.02)
     assert load.timeout_s == pytest.approx(2.02)

@@ -8,6 +8,7 @@ import pytest
 
 from tests.unit.matrix_samples import DATA, ROOT, catalogue
 from weighbridge.errors import InputError
+from weighbridge.load.drivers import TRAITS
 from weighbridge.matrix.catalogue import read_catalogue
 from weighbridge.matrix.expand import expand
 from weighbridge.matrix.load import read_matrix
@@ -25,7 +26,7 @@ def _first_comment(file: Path) -> str:
 def test_a_bad_matrix_is_refused_by_the_sentence_in_its_first_line(file: Path) -> None:
     """The sentence names file, line, column and key, says what was expected, and fits on one line."""
     with pytest.raises(InputError) as caught:
-        expand(read_matrix(file), catalogue())
+        expand(read_matrix(file, TRAITS), catalogue())
 
     sentence = str(caught.value)
     assert f"{file}:{_first_comment(file)}" == sentence
@@ -41,7 +42,7 @@ def test_there_is_a_bad_matrix_for_every_kind_of_fault() -> None:
 @pytest.mark.parametrize("file", GOOD, ids=lambda file: file.stem)
 def test_a_good_matrix_expands_to_as_many_cells_as_it_says(file: Path) -> None:
     """The first comment of a good file says how many cells it has, and ids are unique."""
-    cells = expand(read_matrix(file), catalogue())
+    cells = expand(read_matrix(file, TRAITS), catalogue())
 
     assert _first_comment(file) == f"cells: {len(cells)}"
     assert len({cell.id for cell in cells}) == len(cells)
@@ -51,7 +52,7 @@ def test_a_good_matrix_expands_to_as_many_cells_as_it_says(file: Path) -> None:
 @pytest.mark.parametrize("quick", [False, True], ids=["full", "quick"])
 def test_what_is_shipped_expands_with_the_shipped_recipes(file: Path, quick: bool) -> None:
     """Default matrix and examples are good input, in full and quick."""
-    cells = expand(read_matrix(file, quick=quick), read_catalogue([ROOT / "templates" / "gateways"]))
+    cells = expand(read_matrix(file, TRAITS, quick=quick), read_catalogue([ROOT / "templates" / "gateways"]))
 
     assert any(cell.is_floor for cell in cells)
     assert any(not cell.is_floor for cell in cells)

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from tests.unit.matrix_samples import DATA, SMALL, loaded
 from weighbridge.errors import InputError
+from weighbridge.load.drivers import TRAITS
 from weighbridge.matrix.load import parsed_path, read_matrix
 from weighbridge.matrix.yamltext import path_text
 
@@ -65,7 +66,7 @@ def test_a_matrix_cannot_be_changed(tmp_path: Path) -> None:
 
 def test_quick_replaces_keys_and_merges_loads_one_level_deeper() -> None:
     """What quick names is replaced, a load it names is changed key by key, null drops one, all else stays."""
-    matrix = read_matrix(QUICK, quick=True).matrix
+    matrix = read_matrix(QUICK, TRAITS, quick=True).matrix
 
     assert matrix.runs == 1
     assert matrix.grade == "smoke"
@@ -79,7 +80,7 @@ def test_quick_replaces_keys_and_merges_loads_one_level_deeper() -> None:
 
 def test_without_quick_the_quick_section_changes_nothing() -> None:
     """The full reading is that of the other keys."""
-    matrix = read_matrix(QUICK).matrix
+    matrix = read_matrix(QUICK, TRAITS).matrix
 
     assert matrix.runs == 3
     assert matrix.loads.clients is not None
@@ -87,7 +88,7 @@ def test_without_quick_the_quick_section_changes_nothing() -> None:
 
 def test_places_follow_what_was_written_under_quick() -> None:
     """A key that quick replaced is located below `quick:`, another where it always was."""
-    read = read_matrix(QUICK, quick=True)
+    read = read_matrix(QUICK, TRAITS, quick=True)
 
     assert str(read.place("loads.rate.duration")) == f"{QUICK}:22:40: quick.loads.rate.duration"
     assert str(read.place("loads.rate.connections")).endswith(":13:61: loads.rate.connections")
@@ -107,7 +108,7 @@ def test_a_file_without_keys_is_refused(tmp_path: Path, text: str) -> None:
     file.write_text(text)
 
     with pytest.raises(InputError, match=r"matrix.yaml.*: is (empty|no mapping); expected"):
-        read_matrix(file)
+        read_matrix(file, TRAITS)
 
 
 def test_a_missing_file_is_refused_with_the_one_beside_it(tmp_path: Path) -> None:
@@ -115,13 +116,13 @@ def test_a_missing_file_is_refused_with_the_one_beside_it(tmp_path: Path) -> Non
     (tmp_path / "matrix.yaml").write_text(SMALL)
 
     with pytest.raises(InputError, match=r"matrx\.yaml: does not exist; expected .*Did you mean .*/matrix\.yaml\?"):
-        read_matrix(tmp_path / "matrx.yaml")
+        read_matrix(tmp_path / "matrx.yaml", TRAITS)
 
 
 def test_a_folder_is_no_matrix(tmp_path: Path) -> None:
     """A folder in the place of a file is named as such."""
     with pytest.raises(InputError, match="is a folder; expected a matrix file"):
-        read_matrix(tmp_path)
+        read_matrix(tmp_path, TRAITS)
 
 
 def test_a_path_below_a_file_is_no_matrix(tmp_path: Path) -> None:
@@ -129,7 +130,7 @@ def test_a_path_below_a_file_is_no_matrix(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
     with pytest.raises(InputError, match=r"cannot be read \(Not a directory\)"):
-        read_matrix(tmp_path / "file" / "matrix.yaml")
+        read_matrix(tmp_path / "file" / "matrix.yaml", TRAITS)
 
 
 def test_disks_are_read_from_the_folder_of_the_matrix(tmp_path: Path) -> None:
@@ -210,7 +211,7 @@ def test_whatever_stands_in_one_place_the_answer_is_a_matrix_or_one_sentence(dat
         file = Path(folder) / "matrix.yaml"
         file.write_text(json.dumps(document))
         try:
-            read_matrix(file)
+            read_matrix(file, TRAITS)
         except InputError as error:
             said = str(error)
         else:

@@ -8,7 +8,6 @@ import pytest
 
 from tests.unit.matrix_samples import cells
 from weighbridge.errors import InputError
-from weighbridge.matrix.expand import floor_id
 from weighbridge.matrix.select import select
 
 
@@ -31,7 +30,7 @@ def test_several_patterns_are_joined(tmp_path: Path) -> None:
     picked = select(cells(tmp_path), ["beta.none.*.rate-*", "*.plain.rate-50"])
 
     assert len({cell.id for cell in picked}) == len(picked)
-    assert {floor_id(cell) for cell in picked} <= {cell.id for cell in picked}
+    assert {cell.baseline for cell in picked} <= {cell.id for cell in picked}
     assert "alpha.starter.work.plain.rate-50" in {cell.id for cell in picked}
 
 

@@ -22,9 +22,9 @@ from mocks.gateway.faults.answers import EXIT_CODE
 from mocks.gateway.faults.witness import Witness
 from mocks.gateway.faulty import FAULTS, build
 from tests.unit.gateway_lane import KEY, ROOT, Lane, Program, ask, chat, open_lane, reads, wait_for
+from weighbridge.dialects.openai_chat import read_stream
 
 RECIPE = ROOT / "tests" / "data" / "gateways" / "faulty"
-DONE = b"data: [DONE]"
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def test_a_buffered_stream_comes_in_one_piece(lane: Lane) -> None:
     (first, *rest) = [piece for piece in pieces(found) if piece]
     assert [stamp.sequence for stamp in stamps.find_chunk_stamps(first)] == list(range(6))
     assert rest == []
-    assert DONE in first
+    assert read_stream([(0, first)]).is_done
 
 
 def test_a_coalescing_gateway_sends_so_many_events_at_once(lane: Lane) -> None:
@@ -97,7 +97,7 @@ def test_a_coalescing_gateway_sends_so_many_events_at_once(lane: Lane) -> None:
         found = pieces(reads(gateway.ports[0], chat(stream=True)))
     groups = [[s.sequence for s in stamps.find_chunk_stamps(piece)] for piece in found]
     assert groups[:2] == [[0, 1, 2], [3, 4, 5]]
-    assert DONE in found[-2]
+    assert read_stream([(0, found[-2])]).is_done
 
 
 def test_a_dropped_chunk_is_the_only_one_missing(lane: Lane) -> None:
@@ -106,7 +106,7 @@ def test_a_dropped_chunk_is_the_only_one_missing(lane: Lane) -> None:
         for _ in range(2):
             found = reads(gateway.ports[0], chat(stream=True))
             assert [n for numbers in sequences(found) for n in numbers] == [0, 1, 2, 4, 5]
-            assert DONE in b"".join(data for _, data in found)
+            assert read_stream(enumerate(pieces(found))).is_done
 
 
 def test_a_heavy_stream_is_no_other_stream(lane: Lane) -> None:
@@ -114,7 +114,7 @@ def test_a_heavy_stream_is_no_other_stream(lane: Lane) -> None:
     with faulty(lane, "heavy:100") as gateway:
         found = reads(gateway.ports[0], chat(stream=True))
     assert [n for numbers in sequences(found) for n in numbers] == list(range(6))
-    assert DONE in b"".join(data for _, data in found)
+    assert read_stream(enumerate(pieces(found))).is_done
 
 
 def test_a_stream_without_an_end_stays_open(lane: Lane) -> None:
@@ -123,7 +123,7 @@ def test_a_stream_without_an_end_stays_open(lane: Lane) -> None:
         found = reads(gateway.ports[0], chat(stream=True), silence_s=0.5)
         data = b"".join(data for _, data in found)
         assert [n for numbers in sequences(found) for n in numbers] == list(range(6))
-        assert DONE not in data
+        assert not read_stream(enumerate(pieces(found))).is_done
         assert not data.endswith(b"0\r\n\r\n")
         assert ask(gateway.ports[0], chat()).status == 200
         assert gateway.ends(signal.SIGTERM) == 0

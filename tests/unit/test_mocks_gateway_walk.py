@@ -10,7 +10,6 @@ import asyncio
 import http.client
 import json
 import os
-import re
 import socket
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -26,6 +25,7 @@ from mocks.gateway.config import GatewayConfig
 from mocks.gateway.service import Gateway
 from mocks.wire import DueTimes, Exchange, Server, serve
 from tests.unit.gateway_lane import KEY, Answer, ask, chat
+from weighbridge.dialects.openai_chat import Usage, read_plain, read_stream
 
 FINANCE = ("prompt-injection", "pii", "dlp", "mnpi", "financial-compliance", "quality-scorer", "audit-logger")
 USAGE = {"prompt_tokens": 7, "completion_tokens": 9, "total_tokens": 16}
@@ -223,8 +223,8 @@ def test_personal_data_is_masked_on_both_ways(tmp_path: Path) -> None:
         answer = await rig.ask(chat("mail joe@example.com please", temperature=0.5))
         sent = json.loads(rig.seen[0].body)
         assert sent == chat("mail [EMAIL] please", temperature=0.5)
-        assert answer.document["choices"][0]["message"]["content"] == "my number is [SSN]"
-        assert answer.document["usage"] == USAGE
+        said = read_plain(answer.body)
+        assert (said.text, said.usage) == ("my number is [SSN]", Usage(7, 9, 16))
 
     play(Rig(tmp_path, ("prompt-injection", "pii"), say(plain("my number is 123-45-6789"))), scene)
 
@@ -234,11 +234,9 @@ def test_personal_data_across_chunks_is_masked(tmp_path: Path) -> None:
 
     async def scene(rig: Rig) -> None:
         answer = await rig.ask(chat(stream=True))
-        said = re.findall(rb'"content":"([^"]*)"', answer.body)
-        assert b"".join(said) == b"card [CARD] thanks"
-        assert answer.body.endswith(b"data: [DONE]\n\n")
-        assert b'"completion_tokens":9' in answer.body
-        assert b'"finish_reason":"stop"' in answer.body
+        said = read_stream([(0, answer.body)])
+        assert (said.text, said.is_done, said.is_broken) == ("card [CARD] thanks", True, False)
+        assert (said.usage, said.finish_reason) == (Usage(7, 9, 16), "stop")
 
     play(Rig(tmp_path, ("pii",), say(streamed("card 4111 11", "11 1111 ", "1111 thanks"))), scene)
 

@@ -26,6 +26,8 @@ from mocks.provider.answers import AnswerPlan
 from mocks.provider.replies import PlainReply, StreamReply
 from mocks.provider.service import Provider
 from mocks.wire import DueTimes, Exchange, serve
+from weighbridge.dialects.event_stream import read_events
+from weighbridge.dialects.openai_chat import read_stream
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 DEADLINE_S = 10.0
@@ -116,7 +118,8 @@ def events(body: bytes) -> list[Any]:
     assert body.endswith(b"\n\n")
     texts = body[:-2].split(b"\n\n")
     assert all(text.startswith(b"data: ") and b"\n" not in text for text in texts)
-    return [text[6:] if text == b"data: [DONE]" else json.loads(text[6:]) for text in texts]
+    found = [data for _, _, data in read_events([(0, body)])]
+    return [*(json.loads(data) for data in found[:-1]), found[-1]]
 
 
 def test_plain_answer_is_a_whole_completion_with_stamp_and_usage(provider: Mock) -> None:
@@ -166,11 +169,11 @@ def test_stream_stamps_say_what_the_record_says(provider: Mock) -> None:
     """Each content chunk carries its own place and time; the first one also when the request was read."""
     _, body = provider.call("POST", CHAT, chat(stream=True))
     (record,) = provider.records()
-    texts = [e["choices"][0]["delta"].get("content", "") for e in events(body)[:-1]]
+    texts = [text for _, text in read_stream([(0, body)]).pieces]
     found = [stamps.find_chunk_stamps(text.encode()) for text in texts]
 
-    assert [len(stamps_of_chunk) for stamps_of_chunk in found] == [1, 1, 1, 1, 0]
-    assert [chunk[0].sequence for chunk in found[:4]] == [0, 1, 2, 3]
+    assert [len(stamps_of_chunk) for stamps_of_chunk in found] == [1, 1, 1, 1]
+    assert [chunk[0].sequence for chunk in found] == [0, 1, 2, 3]
     assert stamps.find_stamp("".join(texts).encode()) == stamps.Stamp(record["recv_ns"], record["send_ns"])
     assert found[0][0].send_ns == record["send_ns"]
     assert found[3][0].send_ns == record["end_ns"]

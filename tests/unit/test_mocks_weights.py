@@ -24,13 +24,13 @@ from mocks.gateway.faults.weights import HEADER, MIXTURES, Mixture
 from mocks.gateway.faults.witness import Witness
 from mocks.gateway.faulty import build
 from tests.unit.gateway_lane import KEY, ROOT, Lane, ask, chat, open_lane, reads, wait_for
+from weighbridge.dialects.openai_chat import read_stream
 from weighbridge.matrix.binding import Binding, render_configs
 from weighbridge.matrix.catalogue import read_catalogue
 
 RECIPE = ROOT / "templates" / "gateways" / "weight"
 MS_NS = 1_000_000
 STALL_NS = 500 * MS_NS
-DONE = b"data: [DONE]"
 
 
 @pytest.fixture(scope="module")
@@ -186,7 +186,7 @@ def test_a_stalled_stream_stands_still_once(lane: Lane) -> None:
     sizes = [len(stamps.find_chunk_stamps(piece)) for piece in framed(found)]
     assert max(sizes) == 1, "a stall must not coalesce"
     body = b"".join(data for _, data in found)
-    assert DONE in body
+    assert read_stream(enumerate(framed(found))).is_done
     assert body.endswith(b"0\r\n\r\n")
     assert (row["reference"].encode(), slept_ns(row) >= STALL_NS) == (letters(7), True)
     assert row["end_ns"] <= {s.sequence: at_ns for at_ns, s in arrived}[4]
@@ -205,25 +205,23 @@ def framed(found: list[tuple[int, bytes]]) -> list[bytes]:
 
 def test_a_stalled_stream_is_finished_before_the_gateway_ends(lane: Lane) -> None:
     """TERM in the middle of a stall: the stream still ends whole, the process with 0 and without a complaint."""
-    found: list[bytes] = []
+    found: list[tuple[int, bytes]] = []
     with weighing(lane, "stall-2") as gateway:
-        client = threading.Thread(
-            target=lambda: found.extend(data for _, data in reads(gateway.ports[0], prompt(1, stream=True)))
-        )
+        client = threading.Thread(target=lambda: found.extend(reads(gateway.ports[0], prompt(1, stream=True))))
         client.start()
         wait_for(lambda: ask(gateway.ports[0], path="/faults").document["request_count"] == 1)
         assert gateway.ends(signal.SIGTERM) == 0
         client.join()
         assert gateway.said().count("\n") == 1
-    assert DONE in b"".join(found)
+    assert read_stream(enumerate(framed(found))).is_done
 
 
 def test_a_client_that_leaves_in_a_stall_harms_nobody(lane: Lane) -> None:
     """The stream of a client that went is dropped; the next one is served and nothing is reported."""
     with weighing(lane, "stall-2") as gateway:
         reads(gateway.ports[0], prompt(1, stream=True), silence_s=0.1)
-        body = b"".join(data for _, data in reads(gateway.ports[0], prompt(2, stream=True)))
-        assert DONE in body
+        found = reads(gateway.ports[0], prompt(2, stream=True))
+        assert read_stream(enumerate(framed(found))).is_done
         assert [row["reference"].encode() for row in rows(gateway.ports[0])] == [letters(2)]
         assert gateway.said().count("\n") == 1
 

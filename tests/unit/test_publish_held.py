@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.golden.campaigns import cell, clients, summary
+from weighbridge.matrix.loads import OpenStreamsLoad
 from weighbridge.publish.answer import answer
+from weighbridge.publish.load_words import load_text
 from weighbridge.publish.model import Table
-from weighbridge.publish.names import load_text, names_of
+from weighbridge.publish.names import names_of
 from weighbridge.publish.page import campaign_of
 from weighbridge.publish.terminal import campaign_text
 from weighbridge.record.coded import Reason
 from weighbridge.record.figures import Absent, Figure
-from weighbridge.record.summary import CellSummary, LoadFacts, Summary
+from weighbridge.record.summary import CellSummary, Summary
 
-HELD = LoadFacts(
-    kind="streams", rate_rps=None, clients=None, duration_s=None, request_count=100, connections=100,
-    held_counts=(0, 20, 50, 100),
-)  # fmt: skip
+HELD = OpenStreamsLoad((0, 20, 50, 100), 3.0, 3.02)
 NOT_TIMED = Absent(absent="held_streams")
 NOT_HELD = Absent(absent="no_held_streams")
 TIMES = [name for name in CellSummary.model_fields if name.endswith("_ms")]
@@ -120,4 +121,4 @@ def test_held_streams_alone_are_an_answer() -> None:
 @pytest.mark.parametrize(("counts", "text"), [((0, 1), "1 held stream"), ((0, 1000), "1,000 held streams")])
 def test_the_load_has_a_name(counts: tuple[int, ...], text: str) -> None:
     """As many as the last step holds."""
-    assert load_text(HELD.model_copy(update={"held_counts": counts})) == text
+    assert load_text(replace(HELD, counts=counts)) == text

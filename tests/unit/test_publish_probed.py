@@ -9,10 +9,10 @@ import pytest
 from tests.golden.campaigns import cell, clients, rate, summary, whole
 from tests.golden.probed import fidelity, probed, seen, sloped
 from weighbridge.judge import buffering
-from weighbridge.publish import numbers, words
+from weighbridge.publish import numbers, templating, words
 from weighbridge.publish.charts import charts
 from weighbridge.publish.names import names_of
-from weighbridge.publish.page import campaign_of
+from weighbridge.publish.page import campaign_of, page_of
 from weighbridge.publish.terminal import campaign_text
 from weighbridge.record.codes import ABSENCES
 from weighbridge.record.figures import Absent, Figure
@@ -32,6 +32,14 @@ def table(campaign, name: str):
 def rows(of) -> list[list[str]]:
     """Rows as texts with their second lines."""
     return [[f"{c.text} {c.small}".strip() for c in row.cells] for section in of.sections for row in section.rows]
+
+
+def figures(found, section: str, gateway: str, load: str = "50/s") -> dict[str, str]:
+    """Cells of one row by the heading of their column; for rows in which no message spans columns."""
+    (of,) = (one for one in found.sections if one.title == section)
+    row = next(one for one in of.rows if [c.text for c in one.cells[:2]] == [load, gateway])
+    texts = [f"{c.text} {c.small}".strip() for c in row.cells]
+    return dict(zip([column.full for column in found.columns], texts, strict=True))
 
 
 def test_added_time_and_cpu_are_the_sentence_and_the_shift_is_not() -> None:
@@ -242,3 +250,122 @@ def test_a_table_says_whose_added_times_they_are(driver: str) -> None:
     for text in (" ".join(table(campaign_of(made, "c1"), "rate-plain").caption), campaign_text(made)):
         assert said[driver] in text
         assert ("rides along" in text) == (driver == "oha")
+
+
+def test_legs_stand_beside_their_sum_with_claim_and_stamps() -> None:
+    """Added time, both legs, the claim, what is above it, and how many stamps came whole, each in its own column."""
+    row = figures(table(view(), "legs"), "Chain none · plain", "LiteLLM proxy")
+    assert row["Added time p50, ms"] == "7.80 7.41 to 8.19"
+    assert (row["Inbound p50, ms"], row["Outbound p50, ms"]) == ("4.68", "3.12")
+    assert (row["Own claim p50, ms"], row["Own claim p95, ms"]) == ("4.10", "4.90")
+    assert (row["Added − claim p50, ms"], row["Added − claim p95, ms"]) == ("3.70", "3.80")
+    assert row["Whole stamps"] == "4,400 of 4,400 3 left out: probe late"
+    assert "Percentiles of legs do not add up to those of the sum" in " ".join(table(view(), "legs").caption)
+
+
+def test_lost_stamps_are_counted_and_their_figures_absent() -> None:
+    """A lane without stamps shows none of all attempts and dashes with that reason, in every table it stands in."""
+    for name in ("legs", "rate-plain"):
+        found = table(view(), name)
+        assert "the chain destroys the provider's stamp" in [note.text for note in found.footnotes]
+    stamps = next(r for r in rows(table(view(), "legs")) if "of 4,400" in r[-1] and not r[-1].startswith("4,400"))
+    assert stamps[-1].startswith("0 of 4,400")
+
+
+def test_chunks_are_told_gap_by_gap_with_the_floor_beside() -> None:
+    """Gaps, forwarding, distortion and the share of pairs stand apart, for the direct lane too."""
+    row = figures(table(view(), "chunks"), "Chain none · stream", "direct")
+    assert [row[f"{what} p50, ms"] for what in ("Gap", "Forwarding delay", "Gap distortion")] == [
+        "5.00",
+        "0.06",
+        "0.02",
+    ]
+    assert [row[f"{what} p95, ms"] for what in ("Gap", "Forwarding delay", "Gap distortion")] == [
+        "5.20",
+        "0.14",
+        "0.10",
+    ]
+    assert (row["Pairs in one read"], row["Streams with end marker"]) == ("< 0.1 %", "100 %")
+    assert row["Fidelity"] == "unchanged 3,000 of 3,000 event for event"
+    assert row["Buffering"] == "passed through 0.1 % bunched"
+
+
+def test_first_bytes_are_told_from_first_content() -> None:
+    """TTFB, TTFT and the response time of a stream are three groups, and the page says why they differ."""
+    found = table(view(), "stream-times")
+    row = figures(found, "Chain none · stream", "Reference")
+    assert [row[f"{what} p50, ms"] for what in ("TTFB", "TTFT", "Response time")] == ["22.7", "20.7", "98.1"]
+    assert "A first byte is not yet content" in " ".join(found.caption)
+
+
+def test_cost_shows_memory_switches_calls_and_drain() -> None:
+    """Each cost reading stands in its column with its unit."""
+    row = figures(table(view(), "cost"), "Chain none · plain", "Reference")
+    assert [row[f"RSS, {when}"] for when in ("idle", "peak", "after")] == ["27 MiB", "31 MiB", "30 MiB"]
+    assert [row[f"PSS, {when}"] for when in ("idle", "after")] == ["15.5 MiB", "16 MiB"]
+    assert (row["Context switches"], row["Control-plane calls"], row["Provider calls"]) == ("23.2", "4.20", "1.00")
+    assert row["Event drain"] == "210 ms 3 undelivered"
+
+
+def test_the_load_generators_own_errors_stand_in_their_table() -> None:
+    """Rate error, dispatch lag and release lateness are shown; with clients there is no rate and no schedule."""
+    found = table(view(), "driver")
+    row = figures(found, "Chain none · plain", "direct")
+    assert (row["Driver"], row["Send-rate error"]) == ("probe", "−0.04 %")
+    assert (row["Dispatch lag p50, ms"], row["Release lateness p99, ms"]) == ("0.03", "1.20")
+    assert [note.text for note in found.footnotes] == [
+        "clients have no rate to miss", "clients have no intended start",
+    ]  # fmt: skip
+
+
+def test_payloads_that_differ_have_sections_and_lines_of_their_own() -> None:
+    """Two payloads are two sections of each table, and Markdown has the table of lines through them."""
+    campaign = campaign_of(sloped(), "c1")
+    titles = [section.title for section in table(campaign, "rate-plain").sections]
+    assert titles == ["Chain none · payload 1k · plain", "Chain none · payload 8k · plain"]
+    line = dict(
+        zip([c.full for c in table(campaign, "slopes").columns], rows(table(campaign, "slopes"))[1], strict=True)
+    )
+    assert (line["At zero, µs"], line["Farthest point, µs"], line["Block"]) == ("500", "0.00", "3 (6 points)")
+    text = templating.markdown_text(page_of([sloped()]))
+    assert "### Added time per KiB and per chunk" in text
+    assert "31.0 (27.9 to 34.1)" in text
+
+
+def test_every_table_of_a_probe_reaches_the_markdown_page() -> None:
+    """What the views hold is printed: each heading stands on the page, and the added time of every lane."""
+    text = templating.markdown_text(page_of([probed()]))
+    for title in (
+        "At a rate: streams", "With clients that wait for their answer: plain answers", "CPU, memory and calls",
+        "Streams: to the first byte, the first content and the end", "Streams as they arrive",
+        "Added time by its two legs, and what gateways claim", "Time to first byte at one client",
+        "The load generator",
+    ):  # fmt: skip
+        assert f"### {title}\n" in text
+    for told in ("7.80 (7.41 to 8.19)", "0.71 (0.68 to 0.74)", "4.10 (added +3.70)", "served 66 of 150 per second"):
+        assert told in text
+
+
+def test_the_terminal_shows_both_added_times_and_the_remarks() -> None:
+    """A stream's row has first content and end before its shift; flags are told with their number of cells."""
+    lines = campaign_text(probed()).splitlines()
+    stream = lines[lines.index(next(line for line in lines if line.startswith("Chain none · stream, at a rate"))) :]
+    row = next(line for line in stream if line.startswith("litellm"))
+    assert row.split() == [
+        "litellm",
+        "50",
+        "50.0",
+        "7.80",
+        "10.9",
+        "7.89",
+        "11.7",
+        "9.40",
+        "105",
+        "10.1",
+        "3/3",
+        "valid",
+    ]
+    text = "\n".join(lines)
+    assert "no inband (4 cells): The provider's stamp does not come through this lane." in text
+    assert "stalls (4 cells): Some chunks came after more than ten times the provider's own gap." in text
+    assert "99 attempts: 99 accepted, 0 rejected." in text

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 from tests.golden.campaigns import cell, hostile, rate, smoke, summary, whole
 from tests.golden.probed import probed
-from weighbridge.matrix.cells import AnswerSpec, Cell, LaneKey, LoadSpec, PayloadSpec
+from weighbridge.matrix.cells import Cell, LaneKey
+from weighbridge.matrix.loads import RateLoad
+from weighbridge.matrix.requests import AnswerSpec, PayloadSpec
 from weighbridge.publish.progress import ConsoleListener
 from weighbridge.publish.terminal import PlanFacts, campaign_text, load_report_text, plan_text
 from weighbridge.record.figures import Absent
@@ -47,6 +49,39 @@ def test_lines_fit_an_ordinary_terminal() -> None:
         assert max(widths) <= 130
 
 
+def test_rows_without_figures_say_what_became_of_them() -> None:
+    """Saturated, not supported and errored cells keep their row with what was served or why not, and dashes."""
+    lines = campaign_text(whole()).splitlines()
+    litellm = [" ".join(line.split()[1:]) for line in lines if line.startswith("litellm ")]
+    assert "150 66.2 – – – – – – 3.40 3/3 served 66 of 150/s" in litellm
+    assert "150 – – – – – – – – 0/0 not supported" in litellm
+    assert "10 – – – – – – – – – 0/6 errored" in litellm
+    text = "\n".join(lines)
+    said = "0 of 6 runs accepted, 3 wanted; errors: 12 of 1,000 requests answered 500"
+    assert f"litellm.starter.work.stream.clients-10: {said}" in text
+    assert "149 attempts: 141 accepted, 8 rejected (2 for failed requests)." in text
+
+
+def test_few_samples_and_a_limiting_floor_are_remarked() -> None:
+    """A figure that is not firm has its sign with an explanation, and a flag its sentence."""
+    text = campaign_text(whole())
+    row = next(line for line in text.splitlines() if line.startswith("litellm") and "?" in line)
+    assert "−0.30?" in row.split()
+    assert "? behind a figure: 1 to 9 samples lie beyond it, so it is not firm." in text
+    assert "floor limited (2 cells): The direct lane's own p99" in text
+
+
+def test_many_clients_are_told_to_be_bounded() -> None:
+    """The table of clients says so in its heading and has N ÷ mean beside what was achieved."""
+    lines = campaign_text(whole()).splitlines()
+    heading = next(line for line in lines if line.startswith("Chain none · plain, with clients"))
+    assert "more than one: bounded by the throughput" in heading
+    row = next(
+        line for line in lines[lines.index(heading) :] if line.startswith("direct") and line.split()[1] == "10"
+    )
+    assert row.split()[2:4] == ["489.7", "490.2"]
+
+
 def test_hostile_text_does_not_reach_the_terminal() -> None:
     """No escape character, no carriage return, no direction mark."""
     text = campaign_text(hostile())
@@ -55,10 +90,10 @@ def test_hostile_text_does_not_reach_the_terminal() -> None:
 
 def one_cell(name: str = "direct.none.work.plain.rate-50", not_supported: str | None = None) -> Cell:
     """A planned cell."""
-    load = LoadSpec("rate", 50.0, None, 30.0, 1500, 32, 25, 60.0)
+    load = RateLoad(50.0, 30.0, 1500, 32, 25, 60.0)
     lane = LaneKey("direct", (), "none", "work")
     return Cell(name, lane, "plain", PayloadSpec("1k", 256, 1024), AnswerSpec("20ms", 0.02, 16, 0.005), load, "oha",
-                not_supported)  # fmt: skip
+                name, not_supported)  # fmt: skip
 
 
 def test_a_plan_says_cells_order_time_and_space() -> None:

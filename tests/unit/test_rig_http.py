@@ -154,3 +154,25 @@ def test_a_header_with_a_line_end_is_not_sent(serve: Serve) -> None:
     """A value cannot smuggle a second header in."""
     with pytest.raises(OSError, match="Invalid header value"):
         http.call("GET", serve(OK), headers=[("a", "b\r\nc: d")], timeout_s=5)
+
+
+def test_interim_answers_are_passed_over(serve: Serve) -> None:
+    """Early hints and their headers are no answer; the one behind them is, with its own headers only."""
+    hints = b"HTTP/1.1 103 Early Hints\r\nX-A: early\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n"
+    answer = http.call("GET", serve(hints, 0.05, OK), timeout_s=5)
+    assert (answer.status, answer.body, answer.header("x-a")) == (200, b"ok", None)
+
+
+def test_trailers_are_no_headers_and_the_last_of_two_counts(serve: Serve) -> None:
+    """What stands behind a chunked body is dropped; a header that was sent twice has its last value."""
+    head = b"HTTP/1.1 200 OK\r\nX-A: 1\r\nx-a: 2\r\nTransfer-Encoding: chunked\r\n\r\n"
+    answer = http.call("GET", serve(head + b"2\r\nok\r\n0\r\nX-A: 3\r\n\r\n"), timeout_s=5)
+    assert (answer.body, answer.header("X-a")) == (b"ok", "2")
+
+
+@pytest.mark.parametrize("behind", [OK, b"rest"])
+def test_bytes_behind_an_answer_are_noted(serve: Serve, behind: bytes) -> None:
+    """The answer is whole and good; that more came behind it is a fact of its own."""
+    answer = http.call("GET", serve(OK + behind), timeout_s=5)
+    assert (answer.body, answer.fault, answer.has_more) == (b"ok", "", True)
+    assert not http.call("GET", serve(OK), timeout_s=5).has_more

@@ -135,9 +135,9 @@ def _end_of(stage: Stage, client: Client) -> DriverEnd:
 
 def _with_more_connections(stage: Stage, lane: Lane, attempt: Attempt) -> float | None:
     """Rate that one more window with twice the connections achieved, None when it left no report."""
-    load, ride = attempt.cell.load, attempt.cell.load.ride
-    more = None if ride is None else replace(ride, connections=_MORE_CONNECTIONS * ride.connections)
-    load = replace(load, connections=_MORE_CONNECTIONS * load.connections, ride=more)
+    load = attempt.cell.load.with_connections(_MORE_CONNECTIONS)
+    if load is None:
+        return None
     cell = replace(attempt.cell, load=load)
     stage.diary.write("more_connections", cell=attempt.cell.id, connections=load.connections)
     try:

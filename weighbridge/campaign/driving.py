@@ -18,7 +18,7 @@ from weighbridge.load.driver import Driver, LoadPlan, Reading
 from weighbridge.matrix.cells import Cell
 from weighbridge.record.host import ToolFacts
 from weighbridge.record.run import DriverRecord
-from weighbridge.rig.lane import MODEL
+from weighbridge.rig.mocks import MODEL
 from weighbridge.rig.tail import clean
 
 

@@ -31,10 +31,10 @@ def window_facts(window: Window, cell: Cell) -> WindowFacts | None:
 def rider_record(window: Window) -> RiderOrAbsent:
     """The probe that rode along, or why none did."""
     rider = window.rider
-    if rider is None or rider.load.rate_rps is None:
+    if rider is None or rider.load.offered_rps is None:
         return _no_companion(window) or NOT_MEASURED
     return RiderRecord(
-        rate_rps=rider.load.rate_rps,
+        rate_rps=rider.load.offered_rps,
         connections=rider.load.connections,
         driver=rider.driver,
         load_report=rider.reading.report if rider.reading else None,
@@ -42,7 +42,7 @@ def rider_record(window: Window) -> RiderOrAbsent:
 
 
 def _no_companion(window: Window) -> Absent | None:
-    why = window.load.no_ride
+    why = window.load.no_companion
     return None if why is None else Absent(absent="no_companion", detail=why)
 
 

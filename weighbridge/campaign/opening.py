@@ -14,15 +14,12 @@ from weighbridge.campaign.request import CampaignRequest
 from weighbridge.errors import ToolMissing
 from weighbridge.load.probe_driver import PROGRAM_FOLDER
 from weighbridge.matrix.cells import FLOOR, Cell
-from weighbridge.matrix.expand import floor_id
 from weighbridge.record.campaign import (
-    AnswerFacts,
     CampaignRecord,
-    CellPlan,
     CpuPlanFacts,
     GatewayFacts,
-    PayloadFacts,
 )
+from weighbridge.record.cell import planned
 from weighbridge.record.host import DiskFacts, ToolFacts
 from weighbridge.rig.affinity import CpuPlan
 from weighbridge.rig.host import read_git, read_host
@@ -58,46 +55,12 @@ def open_record(
         host=host,
         tools=(request.tool.facts, *_rider_tools(request), *_python_tools()),
         gateways=tuple(_gateway(request, name) for name in _gateway_ids(request)),
-        payloads={
-            name: PayloadFacts(system_bytes=p.system_bytes, user_bytes=p.user_bytes)
-            for name, p in matrix.payloads.items()
-        },
-        answers={
-            name: AnswerFacts(delay_s=a.delay_s, chunk_count=a.chunk_count, gap_s=a.gap_s)
-            for name, a in matrix.answers.items()
-        },
-        cells=tuple(plan_of(cell) for cell in request.cells),
+        payloads={name: payload.spec(name) for name, payload in matrix.payloads.items()},
+        answers={name: answer.spec(name) for name, answer in matrix.answers.items()},
+        cells=tuple(planned(cell) for cell in request.cells),
         order=tuple(tuple(cell.id for cell in block) for block in order),
         cpu_plan=CpuPlanFacts(gateway=cpus.gateway, mocks=cpus.mocks, driver=cpus.driver) if cpus else None,
         warnings=request.warnings,
-    )
-
-
-def plan_of(cell: Cell) -> CellPlan:
-    """A cell in words that need no matrix to read."""
-    return CellPlan(
-        cell=cell.id,
-        gateway=cell.lane.gateway,
-        settings=dict(cell.lane.settings),
-        chain=cell.lane.chain,
-        disk=cell.lane.disk,
-        mode=cell.mode,
-        payload=cell.payload.name,
-        answer=cell.answer.name,
-        provider_time_s=cell.answer.provider_time_s(cell.mode),
-        load_kind=cell.load.kind,
-        rate_rps=cell.load.rate_rps,
-        clients=cell.load.clients,
-        duration_s=cell.load.duration_s,
-        request_count=cell.load.request_count,
-        connections=cell.load.connections,
-        rider_rps=cell.load.ride.rate_rps if cell.load.ride else None,
-        rider_connections=cell.load.ride.connections if cell.load.ride else None,
-        no_rider=cell.load.no_ride,
-        held_counts=cell.load.held.counts if cell.load.held else (),
-        driver=cell.driver,
-        floor=floor_id(cell),
-        not_supported=cell.not_supported,
     )
 
 
@@ -128,7 +91,7 @@ def _gateway(request: CampaignRequest, name: str) -> GatewayFacts:
 
 def _rider_tools(request: CampaignRequest) -> tuple[ToolFacts, ...]:
     """The probe, where it rides along beside the driver."""
-    return (find_probe(PROGRAM_FOLDER).facts,) if any(cell.load.ride for cell in request.cells) else ()
+    return (find_probe(PROGRAM_FOLDER).facts,) if any(cell.load.companion for cell in request.cells) else ()
 
 
 def _python_tools() -> tuple[ToolFacts, ...]:

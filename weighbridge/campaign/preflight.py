@@ -11,44 +11,47 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from weighbridge.dialects import media_type, openai_chat
+from weighbridge.dialects.openai_chat import Message
 from weighbridge.errors import LaneFailed
-from weighbridge.matrix.cells import AnswerSpec, Mode
+from weighbridge.matrix.requests import AnswerSpec, Mode
 from weighbridge.record.run import Evidence
 from weighbridge.record.stamps import find_chunks, find_stamp, reference
 from weighbridge.rig import http
-from weighbridge.rig.lane import MODEL, Lane
-from weighbridge.rig.mocks import Mocks
+from weighbridge.rig.lane import Lane
+from weighbridge.rig.mocks import MODEL, Mocks
 from weighbridge.rig.tail import clean
 
 _TIMEOUT_S = 20.0
 _KEPT_BYTES = 500
+_KEPT_CHARACTERS = 300
 
 
 @dataclass(frozen=True)
 class _Came:
-    """What came back: the text of the answer, its content events, and what is wrong with its form."""
+    """What came back: the answer as its dialect reads it, and what is wrong with its form."""
 
-    text: str = ""
-    chunk_count: int | None = None
-    end_marker: bool | None = None
+    answer: openai_chat.ChatAnswer
     problem: str | None = None
 
 
 def preflight(lane: Lane, mocks: Mocks, mode: Mode, answer: AnswerSpec) -> Evidence:
     """What one request of this mode through the lane showed."""
     mocks.reset(answer)
-    sent = _body(mode)
+    sent = _request(mode)
     try:
         got = http.stream(
             "POST",
             lane.url,
             headers=(*lane.headers, ("content-type", "application/json")),
-            body=json.dumps(sent).encode(),
+            body=openai_chat.request_body(sent),
             timeout_s=_TIMEOUT_S + answer.provider_time_s(mode),
         )
     except OSError as error:
         return Evidence(mode=mode, status=None, ok=False, problem=f"no answer ({error.strerror or error})")
     came = _read(got, mode)
+    has_events = mode == "stream" and came.problem is None
+    secrets = lane.setup.keys.all
     problem = came.problem or _difference(came, mode, answer)
     changes: tuple[str, ...] = ()
     if problem is None:
@@ -61,72 +64,65 @@ def preflight(lane: Lane, mocks: Mocks, mode: Mode, answer: AnswerSpec) -> Evide
         mode=mode,
         status=got.status,
         ok=problem is None,
-        problem=problem,
-        body_head=clean(got.body[:_KEPT_BYTES], lane.setup.keys.all) if problem else "",
+        problem=clean(problem.encode("utf-8", "replace"), secrets)[:_KEPT_CHARACTERS] if problem else None,
+        body_head=clean(got.body[:_KEPT_BYTES], secrets) if problem else "",
         upstream_changes=changes,
-        stamp_survives=find_stamp(came.text) is not None,
-        end_marker=came.end_marker,
-        chunk_count=came.chunk_count,
+        stamp_survives=find_stamp(came.answer.text) is not None,
+        end_marker=came.answer.is_done if has_events else None,
+        chunk_count=len(came.answer.pieces) if has_events else None,
     )
 
 
-def _body(mode: Mode) -> dict[str, Any]:
-    return {
-        "model": MODEL,
-        "messages": [
-            {"role": "system", "content": "Answer in one short and friendly sentence."},
-            {"role": "user", "content": f"{reference(0)} Tell me something about bridges and rivers."},
-        ],
-        "stream": mode == "stream",
-    }
+def _request(mode: Mode) -> dict[str, Any]:
+    messages = (
+        Message("system", "Answer in one short and friendly sentence."),
+        Message("user", f"{reference(0)} Tell me something about bridges and rivers."),
+    )
+    return openai_chat.request_document(MODEL, messages, is_stream=mode == "stream")
 
 
 def _read(got: http.HttpAnswer, mode: Mode) -> _Came:
+    kind = got.header("content-type") or ""
+    parts = [(number, chunk.data) for number, chunk in enumerate(got.chunks)]
+    answer = openai_chat.read_answer(mode, kind, parts)
+    problem = _http_problem(got) or _form_problem(got, mode, answer)
+    return _Came(openai_chat.ChatAnswer(), problem) if problem else _Came(answer)
+
+
+def _http_problem(got: http.HttpAnswer) -> str | None:
+    """Return what is wrong before the body is read, None for nothing."""
     if got.fault:
-        return _Came(problem=f"the body {got.fault}")
-    if got.status != 200:
-        return _Came(problem=f"status {got.status}")
-    kind = (got.header("content-type") or "none").split(";")[0].strip().lower()
-    wanted = "text/event-stream" if mode == "stream" else "application/json"
-    if kind != wanted:
-        return _Came(problem=f"content type {kind[:60]} where {wanted} was expected")
-    return _read_stream(got.body) if mode == "stream" else _read_plain(got.body)
+        return got.fault
+    if got.has_more:
+        return "bytes came behind the end of the answer"
+    return None if got.status // 100 == 2 else f"status {got.status}"
 
 
-def _read_plain(body: bytes) -> _Came:
-    try:
-        text = json.loads(body)["choices"][0]["message"]["content"]
-    except (ValueError, KeyError, IndexError, TypeError):
-        return _Came(problem="the body is no chat completion")
-    return _Came(text=text) if isinstance(text, str) else _Came(problem="the answer has no text")
-
-
-def _read_stream(body: bytes) -> _Came:
-    pieces: list[str] = []
-    done = False
-    for line in body.decode("utf-8", "replace").splitlines():
-        if not line.startswith("data:"):
-            continue
-        data = line[5:].strip()
-        if data == "[DONE]":
-            done = True
-            continue
-        try:
-            event = json.loads(data)
-            choices = event["choices"]
-            piece = choices[0]["delta"].get("content") if choices else None
-        except (ValueError, KeyError, IndexError, TypeError, AttributeError):
-            return _Came(problem="an event of the stream is no chat completion chunk")
-        if piece:
-            pieces.append(str(piece))
-    if not pieces:
-        return _Came(problem="the stream has no content")
-    return _Came(text="".join(pieces), chunk_count=len(pieces), end_marker=done)
+def _form_problem(got: http.HttpAnswer, mode: Mode, answer: openai_chat.ChatAnswer) -> str | None:
+    """Return what is wrong with an answer as an answer of its dialect; the probe's outcomes are the same."""
+    if answer.error is not None:
+        return f"an error in the body: {' '.join(answer.error.split())}"
+    kind = got.header("content-type") or ""
+    if not openai_chat.answers_kind(mode, kind):
+        wanted = "text/event-stream" if mode == "stream" else "application/json"
+        return f"content type {media_type.essence(kind)[:60] or 'none'} where {wanted} was expected"
+    is_empty = mode == "stream" and not answer.pieces
+    encoding = (got.header("content-encoding") or "identity").strip().lower()
+    if (answer.is_broken or is_empty) and encoding != "identity":
+        return f"the body has content-encoding {encoding[:60]}, which was not asked for"
+    if answer.is_broken:
+        is_stream = mode == "stream"
+        return "an event of the stream is no chat completion chunk" if is_stream else "the body is no chat completion"
+    if is_empty:
+        return "the stream has no content"
+    if mode == "stream" and not answer.is_ended:
+        return "the stream ended without a finish_reason and without an end marker"
+    return None
 
 
 def _difference(came: _Came, mode: Mode, answer: AnswerSpec) -> str | None:
     """What of the provider's stream is missing or out of order, by the stamps in its chunks."""
-    stamps = find_chunks(came.text) if mode == "stream" else ()
+    stamps = find_chunks(came.answer.text) if mode == "stream" else ()
     if not stamps:
         return None
     numbers = [stamp.sequence for stamp in stamps]

@@ -18,11 +18,11 @@ from weighbridge.load.driver import LoadPlan
 from weighbridge.load.drivers import DRIVERS
 from weighbridge.load.probe_driver import PROGRAM_FOLDER
 from weighbridge.matrix.cells import Cell
-from weighbridge.matrix.ride_along import SELF_SEEING
 from weighbridge.rig.lane import Lane
 from weighbridge.rig.probe_tool import find_probe
 from weighbridge.rig.services import Running
 
+_DRIVER = "probe"
 _READY_WITHIN_S = 20.0
 _LOOK_S = 0.005
 _FOLDER = "rider"
@@ -39,7 +39,7 @@ class Riding:
 
 def plan_ride(cell: Cell, plan: LoadPlan, seed_text: str) -> LoadPlan | None:
     """What the probe is to drive beside `plan`, with prompts and a seed of its own; None where none rides along."""
-    load = cell.load.rider
+    load = next((part.load for part in cell.load.parts() if part.role == "companion"), None)
     if load is None:
         return None
     folder = plan.out_dir.parent / _FOLDER
@@ -61,7 +61,7 @@ def plan_ride(cell: Cell, plan: LoadPlan, seed_text: str) -> LoadPlan | None:
 
 def board(stage: Stage, lane: Lane, plan: LoadPlan) -> Riding | str:
     """The probe with its window open, or why it cannot ride."""
-    party = Party(DRIVERS[SELF_SEEING], find_probe(PROGRAM_FOLDER).facts, plan)
+    party = Party(DRIVERS[_DRIVER], find_probe(PROGRAM_FOLDER).facts, plan)
     try:
         command = party.command()
         running = stage.supervisor.begin(command, cores=driver_cores(stage))

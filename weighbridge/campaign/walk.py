@@ -19,8 +19,9 @@ from weighbridge.campaign.preflight import preflight
 from weighbridge.campaign.stage import Stage
 from weighbridge.campaign.warmup import Warmed, warm_up
 from weighbridge.errors import LaneFailed
-from weighbridge.matrix.cells import Cell, LaneKey, Mode
+from weighbridge.matrix.cells import Cell, LaneKey
 from weighbridge.matrix.estimate import estimate, window_s
+from weighbridge.matrix.requests import Mode
 from weighbridge.record.run import Evidence, RunRecord
 from weighbridge.rig.gate import wait_idle
 from weighbridge.rig.lane import Lane, lane_up
@@ -188,7 +189,7 @@ class _Visit:
         return self._note(cell, fail_attempt(self._stage_of(cell), self._next(cell), error))
 
     def _stage_of(self, cell: Cell) -> Stage:
-        return self.stage if cell.load.held is None else with_holder(self.stage)
+        return self.stage if cell.load.measures_times else with_holder(self.stage)
 
     def _next(self, cell: Cell, claims_s: tuple[float, ...] = ()) -> Attempt:
         self.tally.attempts[cell.id] += 1

@@ -5,17 +5,19 @@ Each mode apart: the first stream of a process can cost a quarter of a second af
 
 from __future__ import annotations
 
-import json
 import math
 import statistics
 import time
 from dataclasses import dataclass
 
-from weighbridge.matrix.cells import AnswerSpec, Mode
+from weighbridge.dialects import openai_chat
+from weighbridge.dialects.openai_chat import Message
 from weighbridge.matrix.recipe import OverheadHeader
+from weighbridge.matrix.requests import AnswerSpec, Mode
 from weighbridge.record.stamps import reference
 from weighbridge.rig import http
-from weighbridge.rig.lane import MODEL, Lane
+from weighbridge.rig.lane import Lane
+from weighbridge.rig.mocks import MODEL
 
 _GROUP = 10
 _STEADY_RATIO = 0.10
@@ -40,17 +42,14 @@ def warm_up(lane: Lane, mode: Mode, answer: AnswerSpec) -> Warmed:
     header = lane.setup.recipe.overhead_header
     begun = time.monotonic()
     while len(times) < _MOST_REQUESTS and time.monotonic() - begun < _LONGEST_S:
-        body = {
-            "model": MODEL,
-            "messages": [{"role": "user", "content": f"{reference(len(times))} Say a few words about the weather."}],
-            "stream": mode == "stream",
-        }
+        prompt = Message("user", f"{reference(len(times))} Say a few words about the weather.")
+        document = openai_chat.request_document(MODEL, (prompt,), is_stream=mode == "stream")
         try:
             got = http.stream(
                 "POST",
                 lane.url,
                 headers=(*lane.headers, ("content-type", "application/json")),
-                body=json.dumps(body).encode(),
+                body=openai_chat.request_body(document),
                 timeout_s=_TIMEOUT_S + answer.provider_time_s(mode),
             )
         except OSError:

@@ -17,7 +17,8 @@ from weighbridge.campaign.stage import Stage
 from weighbridge.command import Ended
 from weighbridge.load.bodies import BodyFacts
 from weighbridge.load.driver import LoadPlan, Reading
-from weighbridge.matrix.cells import Cell, LoadSpec
+from weighbridge.matrix.cells import Cell
+from weighbridge.matrix.loads import ClientsLoad, Load
 from weighbridge.record.host import LoadReading
 from weighbridge.record.load_report import LoadReport
 from weighbridge.record.run import Counts, DriverRecord, Resources
@@ -34,7 +35,7 @@ PROVIDER_FILE = "provider.csv"
 class Client:
     """One client at its end: its part of the load, how it ended, and its reading or why there is none."""
 
-    load: LoadSpec
+    load: Load
     driver: DriverRecord
     ended: Ended
     reading: Reading | None
@@ -45,7 +46,7 @@ class Client:
 class Window:
     """Everything that one window left; `load` is the whole as driven, `rider` the probe that rode along."""
 
-    load: LoadSpec
+    load: Load
     started_at: str
     window_s: float
     main: Client
@@ -64,7 +65,7 @@ class Window:
 class _Driven:
     """Both clients at their end, and the load as it was driven."""
 
-    load: LoadSpec
+    load: Load
     started_at: str
     window_s: float
     main: Driven
@@ -126,7 +127,7 @@ def _plan(stage: Stage, lane: Lane, cell: Cell, folder: Path, seed_text: str) ->
         program=stage.request.tool.path,
         url=lane.url,
         mode=cell.mode,
-        load=cell.load.main,
+        load=cell.load.parts()[0].load,
         headers=(*lane.headers, _JSON),
         secrets=stage.keys.all,
         bodies=folder / "bodies.jsonl",
@@ -141,11 +142,8 @@ def _warm(stage: Stage, plan: LoadPlan, cell: Cell, seed_text: str) -> None:
     if plan.load.warmup_count < 1:
         return
     clients = max(1, min(plan.load.connections, plan.load.warmup_count, _WARMUP_CLIENTS))
-    load = LoadSpec(
-        kind="clients",
-        rate_rps=None,
+    load = ClientsLoad(
         clients=clients,
-        duration_s=None,
         request_count=max(1, plan.load.warmup_count - clients),
         connections=clients,
         warmup_count=0,
@@ -161,12 +159,13 @@ def _warm(stage: Stage, plan: LoadPlan, cell: Cell, seed_text: str) -> None:
 
 def _drive(stage: Stage, lane: Lane, cell: Cell, plan: LoadPlan, beside: LoadPlan | None) -> _Driven:
     """The probe's window first, where one rides along; without it the driver has the whole load."""
-    riding = cell.load.no_ride if beside is None else board(stage, lane, beside)
-    load = cell.load if isinstance(riding, Riding) else cell.load.alone(riding)
-    part = replace(plan, load=load.main, expected_s=load.main.expected_s(cell.answer, cell.mode))
+    riding = cell.load.no_companion if beside is None else board(stage, lane, beside)
+    load = cell.load if isinstance(riding, Riding) else cell.load.without_companion(riding)
+    main = load.parts()[0].load
+    part = replace(plan, load=main, expected_s=main.expected_s(cell.answer, cell.mode))
     started_at, begun = utc_now(), time.monotonic()
     try:
-        main = drive(
+        driven = drive(
             stage, Party(stage.request.driver, stage.request.tool.facts, part), lambda: stage.watch(lane, part)
         )
     except BaseException:
@@ -174,8 +173,8 @@ def _drive(stage: Stage, lane: Lane, cell: Cell, plan: LoadPlan, beside: LoadPla
             stage.supervisor.stop(riding.running.child)
         raise
     window_s = time.monotonic() - begun
-    rider = alight(stage, riding, main.ended) if isinstance(riding, Riding) else None
-    return _Driven(load, started_at, window_s, main, rider)
+    rider = alight(stage, riding, driven.ended) if isinstance(riding, Riding) else None
+    return _Driven(load, started_at, window_s, driven, rider)
 
 
 def _client(driven: Driven) -> Client:
@@ -183,11 +182,11 @@ def _client(driven: Driven) -> Client:
     return Client(driven.party.plan.load, driven.record(), driven.ended, reading, unreadable)
 
 
-def _expected_repeats(stage: Stage, load: LoadSpec, facts: BodyFacts) -> float:
+def _expected_repeats(stage: Stage, load: Load, facts: BodyFacts) -> float:
     """Share of prompts that repeat an earlier one by the drivers' way of taking lines; the probe repeats none."""
     if stage.request.driver.capabilities.unique_prompts:
         return 0.0
-    drawn = load.main.window_count
+    drawn = load.parts()[0].load.window_count
     return facts.expected_repeat_ratio(drawn) * drawn / load.window_count
 
 

@@ -17,7 +17,7 @@ from weighbridge.judge.inputs import Judgement, RunInputs
 from weighbridge.judge.saturation import RateCheck, check_rate
 from weighbridge.judge.stamps import cache_hits
 from weighbridge.judge.texts import failures_text, served_text, unwhole_text
-from weighbridge.matrix.cells import LoadSpec
+from weighbridge.matrix.loads import Load
 from weighbridge.record.coded import Reason
 from weighbridge.record.codes import ordered_flags
 from weighbridge.record.load_report import LoadReport
@@ -91,7 +91,7 @@ def _died(inputs: RunInputs, _rate: RateCheck | None) -> Finding:
 
 def _driver(inputs: RunInputs, _rate: RateCheck | None) -> Finding:
     end = inputs.driver
-    if end is not None and end.killed and inputs.load.kind == "rate":
+    if end is not None and end.killed and inputs.load.has_schedule:
         return Reason.of("generator_failed", "the generator was interrupted, did not stop, and was killed")
     if end is not None and end.killed:
         return Reason.of("incomplete", "the window did not end within its deadline; the generator was killed")
@@ -117,7 +117,7 @@ def _rider(inputs: RunInputs, _rate: RateCheck | None) -> Finding:
 
 
 def _held(inputs: RunInputs, _rate: RateCheck | None) -> Finding:
-    return unheld(inputs.held, inputs.load.held)
+    return unheld(inputs.held, inputs.load)
 
 
 def _errors(inputs: RunInputs, rate: RateCheck | None) -> Finding:
@@ -171,14 +171,14 @@ def _complete(inputs: RunInputs, rate: RateCheck | None) -> Finding:
     window = inputs.window
     if window is None or (rate is not None and rate.missed and window.cut):
         return None
-    found = _complete_part(window.load.main, window.report, window.samples)
+    found = _complete_part(window.load.parts()[0].load, window.report, window.samples)
     if found is None and window.rider is not None:
         found = _complete_part(window.rider.load, window.rider.report, window.rider.samples)
         found = found and f"of the probe beside the driver {found}"
     return None if found is None else Reason.of("incomplete", found)
 
 
-def _complete_part(load: LoadSpec, report: LoadReport, samples: SampleTable | None) -> str | None:
+def _complete_part(load: Load, report: LoadReport, samples: SampleTable | None) -> str | None:
     """What is missing of one client's part, None when nothing is."""
     if report.verdict != "ok":
         return f"the load report is {report.verdict}: {report.reason or 'no reason given'}"
@@ -220,7 +220,7 @@ def _timeouts(report: LoadReport) -> int:
 
 def _served(inputs: RunInputs) -> str:
     achieved = None if inputs.figures is None else inputs.figures.known("achieved_rps")
-    return served_text(achieved, inputs.load.rate_rps)
+    return served_text(achieved, inputs.load.offered_rps)
 
 
 def _rig(inputs: RunInputs, _rate: RateCheck | None) -> Finding:

@@ -21,7 +21,7 @@ from weighbridge import quantiles
 from weighbridge.judge.intervals import t_quantile
 from weighbridge.judge.mixture import Timed, quantile_ns, sampling_error_ns, truth_quantile
 from weighbridge.judge.timing import SHARES
-from weighbridge.matrix.cells import Mode
+from weighbridge.matrix.requests import Mode
 from weighbridge.record.certificate import (
     Arrangement,
     BlockError,

@@ -12,27 +12,23 @@ from weighbridge.judge import cell_inband, checks, held_cell
 from weighbridge.judge.merging import merge
 from weighbridge.judge.outcome import Attempts, Outcome, outcome, rejected_by_reason
 from weighbridge.judge.shift import shifts
-from weighbridge.record.campaign import AnswerFacts
 from weighbridge.record.codes import ordered_flags
 from weighbridge.record.measured import Values
 from weighbridge.record.run import RunRecord
-from weighbridge.record.summary import CellSummary, LoadFacts, RunLine
+from weighbridge.record.summary import CellSummary, RunLine
 
 
-def summarise_cell(attempts: Attempts, floors: Sequence[RunRecord], answer: AnswerFacts | None) -> CellSummary:
-    """Return the summary of a planned cell.
-
-    `floors` are all attempts at its baseline, `answer` is the provider's timing.
-    """
+def summarise_cell(attempts: Attempts, floors: Sequence[RunRecord]) -> CellSummary:
+    """Return the summary of a planned cell; `floors` are all attempts at its baseline."""
     plan, accepted = attempts.plan, attempts.accepted
     found = outcome(attempts)
-    moved = shifts(attempts, floors, found, answer)
+    moved = shifts(attempts, floors, found)
     seen = cell_inband.summarise(attempts, floors, found)
     figures: Values = {
         **merge(attempts, found),
         **moved.figures,
         **seen.figures,
-        "littles_rps": _littles(accepted, plan.clients),
+        "littles_rps": _littles(accepted, plan.load.concurrency),
         "memory_per_stream_bytes": held_cell.memory(attempts, found),
     }
     flags = (*found.flags, *_run_flags(attempts), *moved.flags, *seen.flags)
@@ -42,15 +38,6 @@ def summarise_cell(attempts: Attempts, floors: Sequence[RunRecord], answer: Answ
 def _bare(attempts: Attempts, found: Outcome, flags: Sequence[str]) -> CellSummary:
     """Return the cell with what it is and how it ended, without a figure."""
     plan, accepted = attempts.plan, attempts.accepted
-    load = LoadFacts(
-        kind=plan.load_kind,
-        rate_rps=plan.rate_rps,
-        clients=plan.clients,
-        duration_s=plan.duration_s,
-        request_count=plan.request_count,
-        connections=plan.connections,
-        held_counts=plan.held_counts,
-    )
     return CellSummary(
         cell=plan.cell,
         gateway=plan.gateway,
@@ -58,9 +45,9 @@ def _bare(attempts: Attempts, found: Outcome, flags: Sequence[str]) -> CellSumma
         chain=plan.chain,
         disk=plan.disk,
         mode=plan.mode,
-        payload=plan.payload,
-        answer=plan.answer,
-        load=load,
+        payload=plan.payload.name,
+        answer=plan.answer.name,
+        load=plan.load,
         driver=plan.driver,
         floor=plan.floor,
         verdict=found.verdict,
@@ -71,7 +58,7 @@ def _bare(attempts: Attempts, found: Outcome, flags: Sequence[str]) -> CellSumma
         runs_attempted=len(attempts.runs),
         rejected=rejected_by_reason(attempts.rejected),
         runs=tuple(_line(run) for run in attempts.runs),
-        offered_rps=plan.rate_rps,
+        offered_rps=plan.load.offered_rps,
         served_text=found.served,
         load_before=accepted[0].load_before if accepted else None,
         load_after=accepted[-1].load_after if accepted else None,
@@ -86,10 +73,9 @@ def _run_flags(attempts: Attempts) -> Iterator[str]:
             yield "memory_order"
 
 
-def _littles(accepted: Sequence[RunRecord], clients: int | None) -> float | None:
-    values = [
-        checks.littles_rps(run.figures.timing("service_ms"), clients) for run in accepted if run.figures is not None
-    ]
+def _littles(accepted: Sequence[RunRecord], clients: int) -> float | None:
+    times = [run.figures.timing("service_ms") for run in accepted if run.figures is not None]
+    values = [checks.littles_rps(one, clients) for one in times]
     known = [value for value in values if value is not None]
     return statistics.median(known) if known else None
 

@@ -14,7 +14,8 @@ from weighbridge.judge.merging import merged, missing
 from weighbridge.judge.outcome import Attempts, Outcome
 from weighbridge.judge.shift import FLOOR_SHARE, pairs_of
 from weighbridge.judge.timing import SHARES, merge_runs
-from weighbridge.matrix.cells import FLOOR, Mode
+from weighbridge.matrix.cells import FLOOR
+from weighbridge.matrix.requests import Mode
 from weighbridge.record.figures import Timing, TimingOrAbsent, absent_by
 from weighbridge.record.measured import Values
 from weighbridge.record.metrics import METRICS, TimeKey

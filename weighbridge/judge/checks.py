@@ -49,7 +49,7 @@ def run_flags(inputs: RunInputs) -> Iterator[str]:
             yield "uneven_answers"
         yield from _rig_flags(inputs, inputs.window)
     if inputs.figures is not None:
-        yield from _figure_flags(inputs.figures, inputs.load.clients)
+        yield from _figure_flags(inputs.figures, inputs.load.concurrency)
         yield from inband_flags(inputs.figures)
         if backlog_growing(inputs.undelivered_at_end_count, inputs.figures):
             yield "backlog_growing"
@@ -107,14 +107,14 @@ def monotone(one: TimingOrAbsent, *, full_only: bool = False) -> bool:
     return all(higher - lower >= -DUST_MS for lower, higher in pairwise(known))
 
 
-def littles_rps(service_ms: TimingOrAbsent, clients: int | None) -> float | None:
+def littles_rps(service_ms: TimingOrAbsent, clients: int) -> float | None:
     """N ÷ mean service time in requests per second for N > 1 clients (Little's law); else None."""
-    if clients is None or clients < 2 or not isinstance(service_ms, Timing) or not service_ms.mean:
+    if clients < 2 or not isinstance(service_ms, Timing) or not service_ms.mean:
         return None
     return clients / (service_ms.mean / 1000)
 
 
-def littles_law_holds(figures: RunFigures, clients: int | None) -> bool:
+def littles_law_holds(figures: RunFigures, clients: int) -> bool:
     """Whether N ÷ mean and the achieved rate agree within 5 %; true where one of them does not exist."""
     expected = littles_rps(figures.timing("service_ms"), clients)
     achieved_rps = figures.known("achieved_rps")
@@ -150,7 +150,7 @@ def _rig_flags(inputs: RunInputs, window: WindowFacts) -> Iterator[str]:
         yield "delayed_ack"
 
 
-def _figure_flags(figures: RunFigures, clients: int | None) -> Iterator[str]:
+def _figure_flags(figures: RunFigures, clients: int) -> Iterator[str]:
     shown = [figures.timing(key) for key in SHOWN]
     if any(isinstance(one, Timing) and one.few_samples for one in shown):
         yield "few_samples"

@@ -60,7 +60,7 @@ def run_figures(window: WindowFacts) -> RunFigures:
     rate, timings, inband = throughput(window), _timings(window), inband_figures(window)
     samples = window.samples
     measured: Values = {
-        "offered_rps": window.load.rate_rps,
+        "offered_rps": window.load.offered_rps,
         "achieved_rps": _rate(rate.achieved_rps),
         "achieved_from": rate.source,
         "goodput_rps": _rate(rate.goodput_rps),
@@ -68,7 +68,7 @@ def run_figures(window: WindowFacts) -> RunFigures:
         "request_count": _behind(timings["service_ms"], timings["response_ms"]),
         "error_count": sum(map(error_count, window.reports)) + unwhole_count(inband.get("fidelity")),
         "in_flight_max_count": None if samples is None else _in_flight_max(samples, window.load.connections),
-        "rate_error_ratio": None if samples is None else send_rate_error(samples, window.load.rate_rps),
+        "rate_error_ratio": None if samples is None else send_rate_error(samples, window.load.offered_rps),
         "lagged_count": 0,
     }
     return RunFigures.of({**measured, **timings, **inband})
@@ -101,7 +101,7 @@ def rider_rates(rider: RiderFacts) -> Throughput:
     Its rate × share answered × (span of the intended starts ÷ span of the ends): its arrivals are dithered, and of
     few of them (answered − 1) ÷ span would scatter. From the totals, answered ÷ wall, where it was cut.
     """
-    samples, rate = rider.samples, rider.load.rate_rps
+    samples, rate = rider.samples, rider.load.offered_rps
     if rider.cut or samples is None or rate is None:
         return _from_totals(rider.report, rider.report.wall_s)
     mine = answered(samples) & np.isfinite(samples.end_s) & np.isfinite(samples.intended_s)
@@ -124,7 +124,7 @@ def _driver_rates(window: WindowFacts) -> Throughput:
     if samples is None or (window.cut and window.wall_s):
         return _from_totals(window.report, window.wall_s)
     ends = np.sort(samples.end_s[answered(samples) & np.isfinite(samples.end_s)])
-    first = (window.load.clients or 1) if window.load.kind == "clients" else 1
+    first = window.load.concurrency
     if len(ends) <= first:
         return _from_totals(window.report, window.wall_s)
     span_s = float(ends[-1] - ends[first - 1])
@@ -169,7 +169,7 @@ def _timings(window: WindowFacts) -> Values:
         return dict.fromkeys(TIMES, ALL_LEFT_OUT)
     rows = kept & good_answers(samples)
     service = _between(samples.sent_s, samples.end_s, rows)
-    if window.load.kind != "rate":
+    if not window.load.has_schedule:
         response = service
         lag: TimingOrAbsent = NO_SCHEDULE
         lateness: TimingOrAbsent = NO_SCHEDULE
@@ -193,10 +193,10 @@ def _between(begin_s: Times, end_s: Times, rows: Mask, *, least_s: float | None 
 
 def _timings_of_report(window: WindowFacts) -> Values:
     measured = NO_SAMPLES if window.cut else _timing_of(window.report.response_ms)
-    is_rate = window.load.kind == "rate"
-    from_start = is_rate and window.report.corrected == "yes"
+    has_schedule = window.load.has_schedule
+    from_start = has_schedule and window.report.corrected == "yes"
     return {
-        "response_ms": measured if from_start or not is_rate else NO_SAMPLES,
+        "response_ms": measured if from_start or not has_schedule else NO_SAMPLES,
         "service_ms": NO_SAMPLES if from_start else measured,
         "ttfb_ms": _timing_of(window.report.first_byte_ms),
         "dispatch_lag_ms": NO_SAMPLES,

@@ -10,16 +10,16 @@ from collections.abc import Sequence
 from typing import Literal
 
 from weighbridge.judge.slopes import straight_line
-from weighbridge.matrix.cells import HeldSpec
+from weighbridge.matrix.loads import Load, OpenStreamsLoad
 from weighbridge.record.coded import Reason
 from weighbridge.record.held import HeldPoint, HeldStreams
 
 Kind = Literal["pss_bytes", "rss_bytes"]
 
 
-def unheld(held: HeldStreams | None, wanted: HeldSpec | None) -> Reason | None:
+def unheld(held: HeldStreams | None, wanted: Load) -> Reason | None:
     """Reason when streams were not held as they should; None when they were or none was wanted."""
-    if held is None or wanted is None:
+    if held is None or not isinstance(wanted, OpenStreamsLoad):
         return None
     if held.faults:
         listed = ", ".join(f"{number} × {what}" for what, number in held.faults.items())
@@ -35,8 +35,8 @@ def unheld(held: HeldStreams | None, wanted: HeldSpec | None) -> Reason | None:
     if held.broken is not None or len(held.points) < len(wanted.counts):
         text = f"{len(held.points)} of {len(wanted.counts)} steps of held streams were seen"
         return Reason.of("generator_failed", f"{text} ({(held.broken or 'unknown').replace('_', ' ')})")
-    if held.whole_count != wanted.most_count:
-        return Reason.of("errors", f"{held.whole_count} of {wanted.most_count} held streams came to their end")
+    if held.whole_count != wanted.request_count:
+        return Reason.of("errors", f"{held.whole_count} of {wanted.request_count} held streams came to their end")
     return None
 
 

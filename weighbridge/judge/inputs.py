@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from weighbridge.matrix.cells import AnswerSpec, LoadSpec, Mode
+from weighbridge.matrix.loads import Load
+from weighbridge.matrix.requests import AnswerSpec, Mode
 from weighbridge.record.coded import Reason
 from weighbridge.record.codes import Verdict
 from weighbridge.record.figures import Absent
@@ -42,7 +43,7 @@ class InbandFacts:
 class RiderFacts:
     """What a probe left that rode along: its part of the load, its report, its samples, whether we cut it."""
 
-    load: LoadSpec
+    load: Load
     report: LoadReport
     samples: SampleTable | None
     cut: bool = False
@@ -57,7 +58,7 @@ class WindowFacts:
     CSV). `no_inband` says why no probe saw the window, where one was to ride along.
     """
 
-    load: LoadSpec
+    load: Load
     report: LoadReport
     samples: SampleTable | None
     cut: bool = False
@@ -111,7 +112,7 @@ class RunInputs:
     `provider_time_s` is how long the provider takes by its own schedule.
     """
 
-    load: LoadSpec
+    load: Load
     mode: Mode
     is_floor: bool
     window: WindowFacts | None = None

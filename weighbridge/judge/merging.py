@@ -9,7 +9,7 @@ from weighbridge.judge import buffering, fidelity, stamps
 from weighbridge.judge.numbers import of_record
 from weighbridge.judge.outcome import Attempts, Outcome
 from weighbridge.judge.timing import merge_runs
-from weighbridge.record.campaign import CellPlan
+from weighbridge.record.cell import PlannedCell
 from weighbridge.record.figures import NOT_MEASURED, Absent, Figure, Timing, TimingOrAbsent, absent_by
 from weighbridge.record.measured import FigureValue, Values
 from weighbridge.record.metrics import METRICS, Merge, Metric, MetricKey, TimeKey, metrics_of
@@ -39,12 +39,14 @@ def merged(runs: Sequence[RunRecord], key: TimeKey, attempts: Attempts, found: O
     return absent or _timing([one[key] for one in map(values_of, runs) if key in one], found)
 
 
-def missing(metric: Metric, plan: CellPlan, found: Outcome) -> Absent | None:
+def missing(metric: Metric, plan: PlannedCell, found: Outcome) -> Absent | None:
     """Return why a cell cannot have a figure, whatever its runs show; None where it can."""
     if metric.kind not in ("time", "value"):
         return None
-    if plan.load_kind not in metric.loads:
-        return Absent(absent="held_streams" if plan.load_kind == "streams" else "no_held_streams")
+    if metric.loads == "timed" and not plan.load.measures_times:
+        return Absent(absent="held_streams")
+    if metric.loads == "open_streams" and plan.load.measures_times:
+        return Absent(absent="no_held_streams")
     if found.served is not None and not metric.of_saturated:
         return absent_by("saturated", found.served)
     return None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from weighbridge.judge.texts import served_text
 from weighbridge.judge.timing import median_or_none
-from weighbridge.record.campaign import CellPlan
+from weighbridge.record.cell import PlannedCell
 from weighbridge.record.coded import Reason
 from weighbridge.record.codes import Verdict
 from weighbridge.record.run import RunRecord
@@ -19,7 +19,7 @@ from weighbridge.record.summary import Rejected
 class Attempts:
     """A planned cell with all its attempts: `wanted` accepted runs, `status` of the campaign so far."""
 
-    plan: CellPlan
+    plan: PlannedCell
     runs: tuple[RunRecord, ...]
     wanted: int
     status: str
@@ -88,7 +88,7 @@ def _accepted_outcome(attempts: Attempts) -> Outcome:
     saturated = [run for run in accepted if run.verdict == "saturated"]
     flags = ["few_runs"] if len(accepted) < attempts.wanted else []
     if 2 * len(saturated) >= len(accepted):
-        served = served_text(_achieved(saturated), attempts.plan.rate_rps)
+        served = served_text(_achieved(saturated), attempts.plan.load.offered_rps)
         return Outcome("saturated", None, tuple(flags), served)
     if saturated:
         flags.append("saturated_in_some_runs")

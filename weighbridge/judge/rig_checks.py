@@ -40,7 +40,7 @@ def driver_rate_differs(window: WindowFacts, achieved_rps: float | None) -> bool
         return False
     told = [report.completed_rps for report in window.reports]
     claimed = None if None in told else sum(rps for rps in told if rps is not None)
-    if window.load.kind == "rate" and claimed is not None and _apart(claimed, achieved_rps):
+    if window.load.has_schedule and claimed is not None and _apart(claimed, achieved_rps):
         return True
     longest_s = PROCESS_FACTOR * count / achieved_rps + PROCESS_SLACK_S if achieved_rps > 0 else None
     if window.process_s is not None and longest_s is not None and window.process_s > longest_s:

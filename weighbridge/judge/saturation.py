@@ -66,7 +66,7 @@ def check_rate(window: WindowFacts, achieved_rps: float | None, doubled_rps: flo
 
     `doubled_rps` is what one more window with twice the connections achieved, where there was one.
     """
-    rate = window.load.rate_rps
+    rate = window.load.offered_rps
     if rate is None:
         return None
     below = achieved_rps is None or achieved_rps < KEPT_SHARE * rate
@@ -172,6 +172,5 @@ def _connections_limited(window: WindowFacts, achieved_rps: float | None, double
     quiet_s = float(np.median(service_s[np.argsort(others, kind="stable")[:QUIET_COUNT]]))
     if quiet_s <= 0:
         return False
-    ride = window.load.ride
-    connections = window.load.connections + (ride.connections if ride else 0)
+    connections = sum(part.load.connections for part in window.load.parts())
     return achieved_rps >= CARRIED_SHARE * connections / quiet_s

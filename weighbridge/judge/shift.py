@@ -14,7 +14,7 @@ from weighbridge.judge.merging import missing
 from weighbridge.judge.outcome import Attempts, Outcome
 from weighbridge.judge.timing import SHARES, merge_runs
 from weighbridge.matrix.cells import FLOOR
-from weighbridge.record.campaign import AnswerFacts, CellPlan
+from weighbridge.record.cell import PlannedCell
 from weighbridge.record.figures import Absent, Timing, TimingOrAbsent, absent_by
 from weighbridge.record.measured import FigureValue, Values
 from weighbridge.record.metrics import Metric, MetricKey, TimeKey, metrics_of
@@ -37,7 +37,7 @@ class Shifts:
     flags: tuple[str, ...] = ()
 
 
-def shifts(attempts: Attempts, floors: Sequence[RunRecord], found: Outcome, answer: AnswerFacts | None) -> Shifts:
+def shifts(attempts: Attempts, floors: Sequence[RunRecord], found: Outcome) -> Shifts:
     """Return every shift of the catalogue: of accepted runs, or of all attempts, against the direct lane."""
     figures: dict[MetricKey, FigureValue] = {}
     flags: list[str] = []
@@ -53,11 +53,11 @@ def shifts(attempts: Attempts, floors: Sequence[RunRecord], found: Outcome, answ
         moved = shift(pairs)
         figures[metric.key] = moved
         if not metric.with_rejected:
-            flags += _flags(metric, moved, pairs, _planned_ms(metric.shift_of, attempts.plan, answer))
+            flags += _flags(metric, moved, pairs, _planned_ms(metric.shift_of, attempts.plan))
     return Shifts(figures, tuple(flags))
 
 
-def _no_shift(metric: Metric, plan: CellPlan, found: Outcome) -> Absent | None:
+def _no_shift(metric: Metric, plan: PlannedCell, found: Outcome) -> Absent | None:
     absent = missing(metric, plan, found)
     if absent is not None and absent.absent != "saturated":
         return absent
@@ -70,15 +70,13 @@ def _accepted(runs: Sequence[RunRecord]) -> tuple[RunRecord, ...]:
     return tuple(run for run in runs if run.accepted)
 
 
-def _planned_ms(key: TimeKey, plan: CellPlan, answer: AnswerFacts | None) -> float | None:
+def _planned_ms(key: TimeKey, plan: PlannedCell) -> float:
     """Return the provider's planned time in a figure: to its end, or to its first byte."""
-    if key != "ttfb_ms":
-        return plan.provider_time_s * 1000
-    return None if answer is None else answer.delay_s * 1000
+    return (plan.answer.delay_s if key == "ttfb_ms" else plan.provider_time_s) * 1000
 
 
-def _flags(metric: Metric, moved: TimingOrAbsent, pairs: Sequence[Pair], planned_ms: float | None) -> Iterator[str]:
-    if planned_ms is not None and floor_limited(moved, pairs, planned_ms):
+def _flags(metric: Metric, moved: TimingOrAbsent, pairs: Sequence[Pair], planned_ms: float) -> Iterator[str]:
+    if floor_limited(moved, pairs, planned_ms):
         yield "ttfb_floor_limited" if metric.shift_of == "ttfb_ms" else "floor_limited"
     if not checks.monotone(moved, full_only=True):
         yield "shift_not_monotone"

@@ -15,8 +15,10 @@ from typing import Literal
 import numpy as np
 
 from weighbridge.judge.intervals import interval
+from weighbridge.matrix.axes import families, varied
 from weighbridge.matrix.cells import FLOOR
-from weighbridge.record.campaign import CampaignRecord, CellPlan
+from weighbridge.record.campaign import CampaignRecord
+from weighbridge.record.cell import PlannedCell
 from weighbridge.record.figures import Timing
 from weighbridge.record.metrics import TimeKey
 from weighbridge.record.run import RunRecord
@@ -84,30 +86,22 @@ def slopes(campaign: CampaignRecord, runs: Mapping[str, Sequence[RunRecord]]) ->
         made
         for axis in ("payload_kib", "answer_chunks")
         for plans in _families(campaign.cells, axis)
-        for made in _slope(campaign, runs, plans, axis)
+        for made in _slope(runs, plans, axis)
     )
 
 
-def _families(plans: Sequence[CellPlan], axis: Axis) -> Iterator[tuple[CellPlan, ...]]:
-    """Cells that are alike but for the axis, in the order of the plan."""
+def _families(plans: Sequence[PlannedCell], axis: Axis) -> Iterator[tuple[PlannedCell, ...]]:
+    """Yield cells that are alike but for the axis, in the order of the plan."""
     varies = "payload" if axis == "payload_kib" else "answer"
-    found: dict[tuple[str, ...], list[CellPlan]] = {}
-    for plan in plans:
-        if axis == "answer_chunks" and plan.mode == "plain":
-            continue
-        same = plan.model_dump(
-            include={"gateway", "settings", "chain", "disk", "mode", "payload", "answer", "driver"} - {varies}
-        )
-        load = f"{plan.load_kind} {plan.rate_rps} {plan.clients}"
-        found.setdefault((*map(str, same.values()), load), []).append(plan)
-    yield from (tuple(family) for family in found.values() if len({getattr(one, varies) for one in family}) > 1)
+    known = [plan for plan in plans if axis != "answer_chunks" or plan.mode != "plain"]
+    yield from (family for family in families(known, varies) if varies in varied(family))
 
 
 def _slope(
-    campaign: CampaignRecord, runs: Mapping[str, Sequence[RunRecord]], plans: Sequence[CellPlan], axis: Axis
-) -> Iterator[Slope]:
+    runs: Mapping[str, Sequence[RunRecord]], plans: Sequence[PlannedCell], axis: Axis
+) -> Iterator[Slope]:  # fmt: skip
     figure = _figure(plans[0], axis)
-    places = {plan.cell: _place(campaign, plan, axis) for plan in plans}
+    places = {plan.cell: _place(plan, axis) for plan in plans}
     points = _points(runs, places, figure)
     line = fit(points)
     if line is None:
@@ -130,17 +124,16 @@ def _slope(
     )
 
 
-def _figure(plan: CellPlan, axis: Axis) -> TimeKey:
+def _figure(plan: PlannedCell, axis: Axis) -> TimeKey:
     if axis == "answer_chunks":
         return "added_total_ms"
     return "added_ms" if plan.mode == "plain" else "added_first_ms"
 
 
-def _place(campaign: CampaignRecord, plan: CellPlan, axis: Axis) -> float:
+def _place(plan: PlannedCell, axis: Axis) -> float:
     if axis == "answer_chunks":
-        return float(campaign.answers[plan.answer].chunk_count)
-    payload = campaign.payloads[plan.payload]
-    return (payload.system_bytes + payload.user_bytes) / KIB
+        return float(plan.answer.chunk_count)
+    return (plan.payload.system_bytes + plan.payload.user_bytes) / KIB
 
 
 def _points(

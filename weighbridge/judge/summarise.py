@@ -14,6 +14,7 @@ from weighbridge.judge.machine import loaded_text
 from weighbridge.judge.outcome import Attempts
 from weighbridge.judge.shift import by_cell
 from weighbridge.judge.slopes import slopes
+from weighbridge.matrix.axes import others
 from weighbridge.matrix.cells import FLOOR
 from weighbridge.record.campaign import CampaignRecord, Finished, GatewayFacts
 from weighbridge.record.codes import ordered_flags
@@ -69,7 +70,6 @@ def _cells(
                 unavailable=unavailable.get(plan.gateway),
             ),
             attempts.get(plan.floor, ()),
-            campaign.answers.get(plan.answer),
         )
         for plan in campaign.cells
     )
@@ -107,10 +107,5 @@ def _is_slow(floor: CellSummary, cells: Sequence[CellSummary]) -> bool:
     return any(
         checks.floor_slow(floor.timing("service_ms"), other.timing("service_ms"))
         for other in cells
-        if other.load.clients == 1 and _same_lane(floor, other)
+        if other.load.is_serial and others(other, "load") == others(floor, "load")
     )
-
-
-def _same_lane(one: CellSummary, other: CellSummary) -> bool:
-    axes = ("gateway", "disk", "mode", "payload", "answer", "driver")
-    return all(getattr(one, axis) == getattr(other, axis) for axis in axes)

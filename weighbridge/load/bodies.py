@@ -7,15 +7,15 @@ phrases, and must find none. Each prompt carries a reference of its own by which
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from weighbridge.dialects.openai_chat import Message, request_frame
 from weighbridge.load.words import WORDS
-from weighbridge.matrix.cells import Mode, PayloadSpec
+from weighbridge.matrix.requests import Mode, PayloadSpec
 from weighbridge.record.stamps import reference
 
 # oha draws lines with replacement: ten lines a request keep the repeats below 5 %.
@@ -71,13 +71,10 @@ def write_bodies(path: Path, plan: BodyPlan) -> BodyFacts:
 
 def _frame(plan: BodyPlan) -> tuple[str, str]:
     """What stands before and after the user's text in each line."""
-    messages: list[dict[str, str]] = []
+    before: list[Message] = []
     if plan.payload.system_bytes:
-        system = _Filler(plan.seed, "system").text(plan.payload.system_bytes)
-        messages.append({"role": "system", "content": system})
-    messages.append({"role": "user", "content": "\x00"})
-    document = {"model": plan.model, "stream": plan.mode == "stream", "messages": messages}
-    head, tail = json.dumps(document, separators=(",", ":")).split("\\u0000")
+        before.append(Message("system", _Filler(plan.seed, "system").text(plan.payload.system_bytes)))
+    head, tail = request_frame(plan.model, before, is_stream=plan.mode == "stream")
     return head, tail + "\n"
 
 

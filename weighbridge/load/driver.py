@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Protocol
 
 from weighbridge.command import Command
-from weighbridge.matrix.cells import LoadSpec, Mode
+from weighbridge.matrix.loads import Load
+from weighbridge.matrix.requests import Mode
 from weighbridge.record.held import HeldStreams
 from weighbridge.record.inband import EventTable, RequestTable
 from weighbridge.record.load_report import LoadReport
@@ -40,7 +41,7 @@ class LoadPlan:
     program: Path
     url: str
     mode: Mode
-    load: LoadSpec
+    load: Load
     headers: tuple[tuple[str, str], ...]
     secrets: tuple[str, ...]
     bodies: Path

@@ -9,5 +9,14 @@ from weighbridge.load.driver import Driver
 from weighbridge.load.oha.driver import Oha
 from weighbridge.load.probe_driver import Probe
 from weighbridge.load.wrk.driver import Wrk
+from weighbridge.matrix.drivers import Drivers, DriverTraits
 
 DRIVERS: Mapping[str, Driver] = MappingProxyType({"oha": Oha(), "wrk": Wrk(), "probe": Probe()})
+
+# The same for the matrix, which imports no driver.
+TRAITS: Drivers = MappingProxyType(
+    {
+        name: DriverTraits(loads=driver.capabilities.loads, sees_stamps=driver.capabilities.inband)
+        for name, driver in DRIVERS.items()
+    }
+)

@@ -17,6 +17,7 @@ from weighbridge.load.driver import Capabilities, LoadOutputs, LoadPlan, Reading
 from weighbridge.load.holder.plan import HolderPlan, put
 from weighbridge.load.holder.report import CENSORED, REPORT, SCHEMA, WHOLE
 from weighbridge.load.patience import WRITING_S
+from weighbridge.matrix.loads import OpenStreamsLoad
 from weighbridge.record.figures import Absent
 from weighbridge.record.held import HeldPoint, HeldStreams
 from weighbridge.record.load_report import LoadReport
@@ -75,12 +76,12 @@ class Holder:
 
 def holder_plan(plan: LoadPlan) -> HolderPlan:
     """The plan of a window: a step may take as long as the load's limit, a stream as long as the whole window."""
-    if plan.load.held is None:
+    if not isinstance(plan.load, OpenStreamsLoad):
         raise InputError(f"the load {plan.load.name} holds no streams")
     return HolderPlan(
         url=plan.url,
         headers=plan.headers,
-        counts=plan.load.held.counts,
+        counts=plan.load.counts,
         step_s=plan.load.timeout_s,
         length_s=plan.expected_s,
         bodies=plan.bodies,

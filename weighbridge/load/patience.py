@@ -14,6 +14,6 @@ WRITING_S = 15.0
 
 def cut_after_s(plan: LoadPlan) -> float:
     """Seconds after which the window of a plan is interrupted."""
-    if plan.load.rate_rps is not None:
-        return _CUT_AT_WINDOWS * max(plan.expected_s, plan.load.window_count / plan.load.rate_rps)
+    if plan.load.offered_rps:
+        return _CUT_AT_WINDOWS * max(plan.expected_s, plan.load.window_count / plan.load.offered_rps)
     return _PATIENCE * plan.expected_s + plan.load.timeout_s

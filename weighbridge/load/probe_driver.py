@@ -30,7 +30,8 @@ class Probe:
 
     name = "probe"
     capabilities = Capabilities(
-        loads=frozenset({"rate", "clients"}),
+        # A second program of its own holds streams open.
+        loads=frozenset({"rate", "clients", "streams"}),
         first_byte=frozenset({"plain", "stream"}),
         unique_prompts=True,
         gaps=True,
@@ -81,8 +82,8 @@ def probe_plan(plan: LoadPlan) -> ProbePlan:
     return ProbePlan(
         lanes=(ProbeLane(plan.url, plan.headers),),
         mode=plan.mode,
-        rate_rps=load.rate_rps,
-        clients=None if load.rate_rps is not None else (load.clients or load.connections),
+        rate_rps=load.offered_rps,
+        clients=None if load.has_schedule else load.concurrency,
         count=load.window_count,
         connections=load.connections,
         seed=plan.seed,

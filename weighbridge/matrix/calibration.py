@@ -10,7 +10,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from weighbridge.matrix.cells import LaneKey, Mode
+from weighbridge.matrix.cells import LaneKey
+from weighbridge.matrix.requests import Mode
 from weighbridge.matrix.strict import Name, SettingValue, Strict, duration, number, whole
 
 SETTING = "weight"

@@ -48,9 +48,7 @@ def estimate(cells: Sequence[Cell], runs: int) -> Estimate:
 
 def window_s(cell: Cell) -> float:
     """Expected seconds of one window of `cell`: warm-up, load and what stands around them."""
-    answer_s = cell.answer.provider_time_s(cell.mode) + (0.0 if cell.is_floor else ADDED_S)
-    clients = cell.load.clients
-    together = clients or cell.load.connections
-    warmup_s = -(-cell.load.warmup_count // together) * answer_s
-    added_s = 0.0 if clients is None or cell.is_floor else -(-cell.load.window_count // clients) * ADDED_S
-    return WINDOW_S + warmup_s + cell.load.expected_s(cell.answer, cell.mode) + added_s
+    added_s = 0.0 if cell.is_floor else ADDED_S
+    answer_s = cell.answer.provider_time_s(cell.mode) + added_s
+    warmup_s = -(-cell.load.warmup_count // cell.load.connections) * answer_s
+    return WINDOW_S + warmup_s + cell.load.expected_s(cell.answer, cell.mode, added_s=added_s)

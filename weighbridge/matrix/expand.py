@@ -5,38 +5,22 @@ Called by the tasks and the campaign. Pure: matrix and catalogue go in, cells co
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from weighbridge.errors import InputError
+from weighbridge.matrix.axes import baseline_id, cell_id, named_in
 from weighbridge.matrix.calibration_check import check_calibration
 from weighbridge.matrix.catalogue import Catalogue
-from weighbridge.matrix.cells import (
-    FLOOR,
-    AnswerSpec,
-    Cell,
-    DriverName,
-    HeldSpec,
-    LaneKey,
-    LoadSpec,
-    Mode,
-    PayloadSpec,
-)
+from weighbridge.matrix.cells import FLOOR, Cell, LaneKey
+from weighbridge.matrix.drivers import companion_of, driver_of
 from weighbridge.matrix.load import LoadedMatrix
-from weighbridge.matrix.model import ClientsLoad, GatewayEntry, Matrix, RateLoad, StreamsLoad
+from weighbridge.matrix.loads import Load, Target
+from weighbridge.matrix.model import GatewayEntry, Matrix
 from weighbridge.matrix.recipe import Recipe
-from weighbridge.matrix.ride_along import with_ride
-from weighbridge.matrix.select import floor_id, matching_cells, unmatched, with_floors
+from weighbridge.matrix.requests import AnswerSpec, Mode, PayloadSpec
+from weighbridge.matrix.select import matching_cells, unmatched, with_baselines
 from weighbridge.matrix.suggest import listed, nearest
-
-# What an answer may take beyond the provider's own time before a cap on connections is felt (METHOD section 2).
-GATEWAY_ALLOWANCE_S = 0.05
-AUTO_CONNECTIONS_MIN = 32
-# Streams are held by a program that comes with the probe, whatever drives the other loads.
-HOLDER: DriverName = "probe"
-
-__all__ = ["auto_connections", "expand", "floor_id"]
 
 
 @dataclass(frozen=True)
@@ -54,7 +38,8 @@ class _Window:
     mode: Mode
     payload: PayloadSpec
     answer: AnswerSpec
-    load: LoadSpec
+    load: Load
+    driver: str
 
 
 def expand(loaded: LoadedMatrix, catalogue: Catalogue) -> tuple[Cell, ...]:
@@ -67,14 +52,8 @@ def expand(loaded: LoadedMatrix, catalogue: Catalogue) -> tuple[Cell, ...]:
     gateways = _gateways(loaded, catalogue)
     _check_claims(loaded, gateways)
     check_calibration(loaded, catalogue)
-    cells = tuple(_product(loaded.matrix, gateways))
+    cells = tuple(_product(loaded, gateways))
     return _selected(loaded, cells)
-
-
-def auto_connections(rate_rps: float, answer: AnswerSpec, mode: Mode) -> int:
-    """Connections that leave twice the room that a gateway needs which adds 50 ms to each answer."""
-    expected_s = answer.provider_time_s(mode) + GATEWAY_ALLOWANCE_S
-    return max(AUTO_CONNECTIONS_MIN, math.ceil(round(2 * rate_rps * expected_s, 6)))
 
 
 def _gateways(loaded: LoadedMatrix, catalogue: Catalogue) -> list[_Gateway]:
@@ -142,94 +121,47 @@ def _check_claims(loaded: LoadedMatrix, gateways: Sequence[_Gateway]) -> None:
             )
 
 
-def _product(matrix: Matrix, gateways: Sequence[_Gateway]) -> Iterator[Cell]:
-    windows = list(_windows(matrix))
+def _product(loaded: LoadedMatrix, gateways: Sequence[_Gateway]) -> Iterator[Cell]:
+    matrix, named = loaded.matrix, named_in(loaded.matrix)
+    windows = list(_windows(loaded))
     for gateway in gateways:
         chains = ("none",) if gateway.recipe.id == FLOOR else matrix.chains
         for chain in chains:
             for disk in matrix.disks:
                 lane = LaneKey(gateway.entry.id, tuple(sorted(gateway.entry.settings.items())), chain, disk)
                 for window in windows:
-                    yield _cell(matrix, gateway.recipe, lane, window)
+                    yield _cell(gateway.recipe, lane, window, named)
 
 
-def _windows(matrix: Matrix) -> Iterator[_Window]:
+def _windows(loaded: LoadedMatrix) -> Iterator[_Window]:
+    matrix = loaded.matrix
+    companion = companion_of(matrix.driver, loaded.drivers)
     for mode in matrix.modes:
         for payload_name, payload in matrix.payloads.items():
-            for answer_name, answer in matrix.answers.items():
-                spec = answer.spec(answer_name)
-                for load in _loads(matrix, spec, mode):
-                    yield _Window(mode, payload.spec(payload_name), spec, load)
+            for answer in _answers(matrix):
+                target = Target(answer, answer == next(_answers(matrix)), mode, companion)
+                for load in matrix.loads.loads(target):
+                    driver = driver_of(load.kind, matrix.driver, loaded.drivers)
+                    yield _Window(mode, payload.spec(payload_name), answer, load, driver)
 
 
-def _loads(matrix: Matrix, answer: AnswerSpec, mode: Mode) -> Iterator[LoadSpec]:
-    if matrix.loads.rate is not None:
-        for rate_rps in matrix.loads.rate.per_second:
-            load = _rate_load(matrix.loads.rate, rate_rps, auto_connections(rate_rps, answer, mode))
-            yield with_ride(load, matrix.driver, matrix.loads.rate.ride_along)
-    if matrix.loads.clients is not None:
-        for clients in matrix.loads.clients.counts:
-            yield _clients_load(matrix.loads.clients, clients)
-    # How held streams are answered is the load's own: another answer of the matrix would measure the same again.
-    if matrix.loads.streams is not None and mode == "stream" and answer.name == next(iter(matrix.answers)):
-        yield _streams_load(matrix.loads.streams, answer)
+def _answers(matrix: Matrix) -> Iterator[AnswerSpec]:
+    return (answer.spec(name) for name, answer in matrix.answers.items())
 
 
-def _rate_load(load: RateLoad, rate_rps: float, auto: int) -> LoadSpec:
-    return LoadSpec(
-        kind="rate",
-        rate_rps=rate_rps,
-        clients=None,
-        duration_s=load.duration_s,
-        request_count=round(rate_rps * load.duration_s),
-        connections=auto if load.connections is None else load.connections,
-        warmup_count=load.warmup_count,
-        timeout_s=load.timeout_s,
-    )
-
-
-def _clients_load(load: ClientsLoad, clients: int) -> LoadSpec:
-    return LoadSpec(
-        kind="clients",
-        rate_rps=None,
-        clients=clients,
-        duration_s=None,
-        request_count=load.request_count,
-        connections=clients,
-        warmup_count=load.warmup_count,
-        timeout_s=load.timeout_s,
-    )
-
-
-def _streams_load(load: StreamsLoad, answer: AnswerSpec) -> LoadSpec:
-    held = HeldSpec(load.held_counts, load.hold_s)
-    return LoadSpec(
-        kind="streams",
-        rate_rps=None,
-        clients=None,
-        duration_s=None,
-        request_count=held.most_count,
-        connections=held.most_count,
-        warmup_count=0,
-        timeout_s=held.step_s(answer),
-        held=held,
-    )
-
-
-def _cell(matrix: Matrix, recipe: Recipe, lane: LaneKey, window: _Window) -> Cell:
-    varied = [f"payload={window.payload.name}"] if len(matrix.payloads) > 1 else []
-    varied += [f"answer={window.answer.name}"] if len(matrix.answers) > 1 else []
-    suffix = "".join(f"+{axis}" for axis in varied)
-    return Cell(
-        id=f"{lane.name}.{window.mode}.{window.load.name}{suffix}",
+def _cell(recipe: Recipe, lane: LaneKey, window: _Window, named: frozenset[str]) -> Cell:
+    cell = Cell(
+        id="",
         lane=lane,
         mode=window.mode,
         payload=window.payload,
         answer=window.answer,
         load=window.load,
-        driver=HOLDER if window.load.held else matrix.driver,
+        driver=window.driver,
+        baseline="",
         not_supported=_not_claimed(recipe, lane.chain, window.mode),
     )
+    return replace(cell, id=cell_id(cell, named), baseline=baseline_id(cell, named))
 
 
 def _not_claimed(recipe: Recipe, chain: str, mode: Mode) -> str | None:
@@ -256,4 +188,4 @@ def _selected(loaded: LoadedMatrix, cells: tuple[Cell, ...]) -> tuple[Cell, ...]
         key = "exclude" if matrix.exclude else "include"
         problem = "leaves no cell of a gateway"
         raise InputError(problem, place=loaded.place(key), expected="expected patterns that leave something to weigh")
-    return with_floors(cells, kept if matrix.include else weighed)
+    return with_baselines(cells, kept if matrix.include else weighed)

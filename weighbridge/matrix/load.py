@@ -14,8 +14,9 @@ from typing import Any
 
 from weighbridge.errors import InputError, Place
 from weighbridge.matrix.consistency import check_matrix
+from weighbridge.matrix.drivers import Drivers
 from weighbridge.matrix.explain import validated, written_path
-from weighbridge.matrix.model import RUNS_LIMIT, SELECTABLE_DRIVERS, Matrix
+from weighbridge.matrix.model import RUNS_LIMIT, Matrix
 from weighbridge.matrix.suggest import listed, nearest
 from weighbridge.matrix.yamltext import KeyPath, YamlText, read_yaml
 
@@ -32,6 +33,7 @@ class LoadedMatrix:
     text: bytes = field(repr=False)
     matrix: Matrix
     source: YamlText = field(repr=False)
+    drivers: Drivers = field(repr=False)
     # Key paths that were written below `quick:`.
     origin: Mapping[KeyPath, KeyPath] = field(default_factory=dict, repr=False)
     quick: bool = False
@@ -67,19 +69,19 @@ class LoadedMatrix:
                 raise InputError(f"--runs: {runs:,} is out of range", expected=f"expected 1 to {RUNS_LIMIT:,}")
             changes["runs"] = runs
         if driver is not None:
-            if driver not in SELECTABLE_DRIVERS:
-                expected = f"expected {listed(SELECTABLE_DRIVERS)}"
-                near = nearest(driver, SELECTABLE_DRIVERS)
+            if driver not in self.drivers:
+                expected = f"expected {listed(self.drivers)}"
+                near = nearest(driver, self.drivers)
                 raise InputError(f"--driver: {driver!r} cannot be selected", expected=expected, suggestion=near)
             changes["driver"] = driver
         return replace(self, matrix=self.matrix.model_copy(update=changes))
 
 
-def read_matrix(path: Path, *, quick: bool = False) -> LoadedMatrix:
+def read_matrix(path: Path, drivers: Drivers, *, quick: bool = False) -> LoadedMatrix:
     """The matrix in the file `path`, with what its `quick:` section replaces when `quick` is asked for.
 
-    Both readings are always checked, so that a fault in `quick:` is found by any command. Raises InputError with
-    file, line, column and key path.
+    `drivers` are those that it may name. Both readings are always checked, so that a fault in `quick:` is found by
+    any command. Raises InputError with file, line, column and key path.
     """
     text = _bytes(path)
     source = read_yaml(path, text)
@@ -89,7 +91,7 @@ def read_matrix(path: Path, *, quick: bool = False) -> LoadedMatrix:
         raise InputError(
             problem, place=Place(path, 1, 1), expected="expected keys such as schema, gateways and loads"
         )
-    full = LoadedMatrix(path, text, validated(Matrix, data, source), source)
+    full = LoadedMatrix(path, text, validated(Matrix, data, source, context=drivers), source, drivers)
     check_matrix(full.matrix, full.place)
     _check_folders(full)
     if "quick" not in data:
@@ -98,7 +100,8 @@ def read_matrix(path: Path, *, quick: bool = False) -> LoadedMatrix:
             raise InputError("is missing", place=Place(path, key="quick"), expected=expected)
         return full
     merged, origin = _merged(data, source)
-    small = LoadedMatrix(path, text, validated(Matrix, merged, source, origin=origin), source, origin, quick=True)
+    found = validated(Matrix, merged, source, origin=origin, context=drivers)
+    small = LoadedMatrix(path, text, found, source, drivers, origin, quick=True)
     check_matrix(small.matrix, small.place)
     _check_folders(small)
     return small if quick else full

@@ -14,8 +14,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, PrivateAttr, Tag
 
-from weighbridge.matrix.cells import Mode
 from weighbridge.matrix.explain import FORM
+from weighbridge.matrix.requests import Mode
 from weighbridge.matrix.strict import Line, Name, ScalarText, SettingValue, Strict, duration, matching, whole
 
 RECIPE_FILE = "gateway.yaml"

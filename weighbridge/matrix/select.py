@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
 from weighbridge.errors import InputError, Place
-from weighbridge.matrix.cells import FLOOR, Cell
+from weighbridge.matrix.cells import Cell
 from weighbridge.matrix.suggest import listed, nearest, several
 
 _SIGNS = frozenset("*?[")
@@ -24,7 +24,7 @@ def select(cells: Sequence[Cell], patterns: Sequence[str]) -> tuple[Cell, ...]:
         return tuple(cells)
     for pattern in patterns:
         unmatched(cells, pattern)
-    return with_floors(cells, matching_cells(cells, patterns))
+    return with_baselines(cells, matching_cells(cells, patterns))
 
 
 def matching_cells(cells: Iterable[Cell], patterns: Sequence[str]) -> tuple[Cell, ...]:
@@ -32,16 +32,10 @@ def matching_cells(cells: Iterable[Cell], patterns: Sequence[str]) -> tuple[Cell
     return tuple(cell for cell in cells if any(fnmatchcase(cell.id, pattern) for pattern in patterns))
 
 
-def with_floors(cells: Sequence[Cell], picked: Iterable[Cell]) -> tuple[Cell, ...]:
-    """`picked` and the floors of `picked`, in the order of `cells`."""
-    wanted = {name for cell in picked for name in (cell.id, floor_id(cell))}
+def with_baselines(cells: Sequence[Cell], picked: Iterable[Cell]) -> tuple[Cell, ...]:
+    """Return `picked` and the cells that they are compared with, in the order of `cells`."""
+    wanted = {name for cell in picked for name in (cell.id, cell.baseline)}
     return tuple(cell for cell in cells if cell.id in wanted)
-
-
-def floor_id(cell: Cell) -> str:
-    """Id of the cell without a gateway that `cell` is compared with; a floor cell's is its own."""
-    _, plus, suffix = cell.id.partition("+")
-    return f"{FLOOR}.none.{cell.lane.disk}.{cell.mode}.{cell.load.name}{plus}{suffix}"
 
 
 def unmatched(cells: Sequence[Cell], pattern: str, *, place: Place | None = None) -> None:

@@ -13,7 +13,8 @@ from weighbridge.publish.clean import plain
 from weighbridge.publish.figures import firm
 from weighbridge.publish.headline import BY_MODE, has_firm_added
 from weighbridge.publish.held import held_text
-from weighbridge.publish.names import Names, answer_text, is_floor, load_text, settings_text, timed
+from weighbridge.publish.load_words import LOAD_WORDS, load_text, loads_text
+from weighbridge.publish.names import Names, answer_text, is_floor, settings_text, timed
 from weighbridge.publish.scale_answer import scale_answer
 from weighbridge.publish.words import grade_text
 from weighbridge.record.metrics import METRICS
@@ -51,7 +52,7 @@ def _compared(summary: Summary, names: Names) -> str:
     return (
         f"On one machine ({cpu}{numbers.plural(host.cpu_count, 'logical CPU')}), {numbers.listed(weighed)} "
         f"{'was' if len(weighed) == 1 else 'were'} weighed against a direct connection to a mock provider{told}: "
-        f"{chain}{disks}, {kinds} answers, {_loads(cells)}."
+        f"{chain}{disks}, {kinds} answers, {loads_text([cell.load for cell in cells])}."
     )
 
 
@@ -59,28 +60,13 @@ def _version(version: str | None) -> str:
     return f" {plain(version, limit=40)}" if version else ""
 
 
-def _loads(cells: list[CellSummary]) -> str:
-    rates = sorted({cell.load.rate_rps for cell in cells if cell.load.rate_rps is not None})
-    clients = sorted({cell.load.clients for cell in cells if cell.load.clients is not None})
-    parts = []
-    if rates:
-        parts.append(f"at {numbers.listed([numbers.short(rate) for rate in rates])} requests per second")
-    if clients:
-        word = "client" if clients == [1] else "clients"
-        parts.append(f"with {numbers.listed([numbers.count(n) for n in clients])} {word}")
-    held = sorted({cell.load.held_counts[-1] for cell in cells if cell.load.held_counts})
-    if held:
-        parts.append(f"with up to {numbers.count(held[-1])} streams held open")
-    return " and ".join(parts)
-
-
 def _costs(summary: Summary, names: Names) -> str:
     headline = _headline(timed(summary), names)
     if not headline:
         return held_text(summary, names) or "No gateway was weighed, so there is no cost to tell."
     first = headline[0]
-    load = "one client" if first.load.clients == 1 else load_text(first.load)
-    preposition = "With" if first.load.kind == "clients" else "At"
+    load = "one client" if first.load.is_serial else load_text(first.load)
+    preposition = LOAD_WORDS[first.load.kind].preposition
     disk = f", disk {plain(first.disk, limit=40)}" if names.varies_disk else ""
     subjects = dict.fromkeys((cell.gateway, settings_text(cell.settings)) for cell in headline)
     parts = [
@@ -106,7 +92,7 @@ def _headline(summary: Summary, names: Names) -> list[CellSummary]:
         if (c.chain, c.disk, c.payload, c.answer) == (first.chain, names.disks[0], first.payload, first.answer)
     ]
     lowest = min(
-        same, key=lambda cell: (not has_firm_added(cell), cell.load.clients != 1, names.place(cell)), default=first
+        same, key=lambda cell: (not has_firm_added(cell), not cell.load.is_serial, names.place(cell)), default=first
     ).load
     chosen = [cell for cell in same if load_text(cell.load) == load_text(lowest)]
     return sorted(chosen, key=lambda cell: (cell.gateway != summary.subject, names.rank(cell)))

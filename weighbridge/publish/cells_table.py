@@ -9,16 +9,18 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
+from weighbridge.matrix.loads import Load
 from weighbridge.publish import numbers
 from weighbridge.publish.clean import plain
 from weighbridge.publish.columns import Show, cells_of, columns_of, groups_of, number_column, shown
 from weighbridge.publish.figures import Notes, absent_cell
 from weighbridge.publish.headline import BY_MODE
 from weighbridge.publish.layout import RowMaker, head_columns, sections
+from weighbridge.publish.load_words import LOAD_WORDS, TIMED_KINDS
 from weighbridge.publish.model import Cell, Column, Group, Table
 from weighbridge.publish.names import Names, is_floor
 from weighbridge.publish.setting import setting_text
-from weighbridge.publish.words import ADDED_FLOOR_TEXT, BOUND_TEXT, CLAIM_TEXT, reason_text
+from weighbridge.publish.words import ADDED_FLOOR_TEXT, CLAIM_TEXT, reason_text
 from weighbridge.record.codes import FLAGS, VERDICTS
 from weighbridge.record.figures import Absent
 from weighbridge.record.summary import CellSummary, Summary
@@ -28,13 +30,7 @@ _SAID_ELSEWHERE = frozenset({"few_samples", "loaded_machine"})
 
 FLOOR_ABSENT = Absent(absent="floor")
 
-_KINDS = {"rate": "At a rate", "clients": "With clients that wait for their answer"}
 _MODES = {"plain": "plain answers", "stream": "streams"}
-_KIND_TEXTS = {
-    "rate": "Open loop: requests arrive at a fixed rate whether or not earlier ones are answered. "
-    "Response time counts from the intended start.",
-    "clients": f"Closed loop: each client sends its next request when it has its answer. {BOUND_TEXT}",
-}
 
 
 @dataclass(frozen=True)
@@ -54,7 +50,7 @@ class _Layout:
 def load_tables(summary: Summary, names: Names, anchor: str) -> tuple[Table, ...]:
     """One table for each kind of load and each mode that the campaign has."""
     tables = []
-    for kind in _KINDS:
+    for kind in TIMED_KINDS:
         for mode in _MODES:
             cells = [cell for cell in summary.cells if cell.load.kind == kind and cell.mode == mode]
             if cells:
@@ -79,12 +75,12 @@ def _table(summary: Summary, names: Names, cells: list[CellSummary], table_id: s
     heads = head_columns(names)
     return Table(
         id=table_id,
-        title=f"{_KINDS[kind]}: {_MODES[cells[0].mode]}",
+        title=f"{LOAD_WORDS[kind].heading}: {_MODES[cells[0].mode]}",
         caption=(
             " ".join(_caption(kind, layout)),
             setting_text(summary, names, cells),
         ),
-        columns=(*heads, *_timing_columns(layout), *_rate_columns(kind)),
+        columns=(*heads, *_timing_columns(layout), *_rate_columns(cells[0].load)),
         groups=(
             Group("", len(heads)),
             *groups_of((*layout.groups, *((_CLAIM,) if layout.claims else ()))),
@@ -99,7 +95,7 @@ def _table(summary: Summary, names: Names, cells: list[CellSummary], table_id: s
 
 
 def _caption(kind: str, layout: _Layout) -> Iterator[str]:
-    yield _KIND_TEXTS[kind]
+    yield LOAD_WORDS[kind].caption
     if layout.groups[0].key != "shift_ms":
         yield ADDED_FLOOR_TEXT
     if layout.claims:
@@ -191,14 +187,14 @@ def _rates(cell: CellSummary, notes: Notes) -> tuple[Cell, ...]:
     most = cell.count("in_flight_max_count")
     in_flight = numbers.ABSENT if most is None else numbers.count(most)
     flight = Cell(f"{in_flight} of {numbers.count(cell.load.connections)}", label="In flight of cap", css="n")
-    if cell.load.kind == "rate":
+    if cell.load.has_schedule:
         offered = numbers.ABSENT if cell.offered_rps is None else numbers.short(cell.offered_rps)
         return (Cell(offered, label="Offered/s", css="n"), *achieved, flight)
     return (*achieved, *cells_of(cell, (_BOUND,), notes), flight)
 
 
 def _no_bound(cell: CellSummary) -> Absent:
-    return Absent(absent="one_client") if cell.load.clients == 1 else Absent(absent="no_mean")
+    return Absent(absent="one_client") if cell.load.is_serial else Absent(absent="no_mean")
 
 
 def _timing_columns(layout: _Layout) -> Iterator[Column]:
@@ -210,9 +206,9 @@ def _timing_columns(layout: _Layout) -> Iterator[Column]:
         yield from columns_of((_CLAIM,))
 
 
-def _rate_columns(kind: str) -> tuple[Column, ...]:
+def _rate_columns(load: Load) -> tuple[Column, ...]:
     offered = number_column("offered", "Offered/s")
-    pair = (offered, *columns_of((_ACHIEVED,))) if kind == "rate" else columns_of((_ACHIEVED, _BOUND))
+    pair = (offered, *columns_of((_ACHIEVED,))) if load.has_schedule else columns_of((_ACHIEVED, _BOUND))
     return (
         *pair,
         number_column("in flight of cap", "In flight of cap"),

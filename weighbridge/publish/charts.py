@@ -20,8 +20,9 @@ from weighbridge.publish.clean import code, plain
 from weighbridge.publish.figures import firm
 from weighbridge.publish.headline import measures_added
 from weighbridge.publish.layout import grouped, ordered
+from weighbridge.publish.load_words import LOAD_WORDS, TIMED_KINDS, load_text
 from weighbridge.publish.model import Chart
-from weighbridge.publish.names import Names, is_floor, load_text
+from weighbridge.publish.names import Names, is_floor
 from weighbridge.publish.words import absence_text
 from weighbridge.record.figures import Absent, TimingOrAbsent
 from weighbridge.record.metrics import TimeKey
@@ -78,14 +79,14 @@ def charts(summary: Summary, names: Names, anchor: str) -> tuple[Chart, ...]:
     for disk in names.disks:
         where = f" on disk {plain(disk, limit=40)}" if names.varies_disk else ""
         here = [cell for cell in summary.cells if cell.disk == disk]
-        by_kind = {kind: [cell for cell in here if cell.load.kind == kind] for kind in ("rate", "clients")}
-        for kind, title in (("rate", "at a rate"), ("clients", "with clients")):
-            found += _added(names, by_kind[kind], f"{title}{where}")
+        by_kind = {kind: [cell for cell in here if cell.load.kind == kind] for kind in TIMED_KINDS}
+        for kind, cells in by_kind.items():
+            found += _added(names, cells, f"{LOAD_WORDS[kind].how}{where}")
         found += [
-            Picture(f"Shift at a rate{where}", _SHIFT_AXIS, _shift(names, by_kind["rate"])),
-            Picture(f"Shift with clients{where}", _SHIFT_AXIS, _shift(names, by_kind["clients"])),
+            Picture(f"Shift {LOAD_WORDS[kind].how}{where}", _SHIFT_AXIS, _shift(names, cells))
+            for kind, cells in by_kind.items()
         ]
-        found += _first_byte(names, by_kind["clients"], where)
+        found += _first_byte(names, here, where)
     seen = [picture for picture in found if any(p.is_seen and not is_floor(p.cell) for p in picture.points)]
     return tuple(
         _chart(summary, names, f"{anchor}-chart-{number}", picture) for number, picture in enumerate(seen, start=1)
@@ -129,7 +130,7 @@ def _shift(names: Names, cells: list[CellSummary]) -> list[Point]:
 
 def _first_byte(names: Names, cells: list[CellSummary], where: str) -> Iterator[Picture]:
     """Shift of the first byte at one client; where added time to the first content is known, that says it better."""
-    serial = [cell for cell in _weighed(names, cells) if cell.load.clients == 1]
+    serial = [cell for cell in _weighed(names, cells) if cell.load.is_serial]
     if any(cell.has("added_first_ms") for cell in serial):
         return
     points = [Point(cell, cell.timing("ttfb_shift_ms"), cell.mode, names.policy(cell)) for cell in serial]

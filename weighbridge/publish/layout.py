@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from weighbridge.publish.clean import plain
+from weighbridge.publish.load_words import load_text
 from weighbridge.publish.model import Cell, Column, Row, Section
-from weighbridge.publish.names import Names, is_floor, load_text, settings_text
+from weighbridge.publish.names import Names, is_floor, settings_text
 from weighbridge.record.summary import CellSummary
 
 

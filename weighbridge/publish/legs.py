@@ -12,8 +12,9 @@ from weighbridge.publish.columns import Show, cells_of, columns_of, groups_of, n
 from weighbridge.publish.figures import Notes, absent_cell
 from weighbridge.publish.headline import added_of, measures_added
 from weighbridge.publish.layout import RowMaker, gateway_cell, head_columns, sections
+from weighbridge.publish.load_words import load_text
 from weighbridge.publish.model import Cell, Column, Group, Row, Section, Table
-from weighbridge.publish.names import Names, is_floor, load_text
+from weighbridge.publish.names import Names, is_floor
 from weighbridge.publish.setting import heading
 from weighbridge.publish.words import CLAIM_TEXT
 from weighbridge.record.figures import Absent, Percentile

@@ -101,7 +101,7 @@ def limits(summary: Summary) -> tuple[Fact, ...]:
     ]
     if not measures_added(summary.cells):
         found.append(Fact("Shift alone", SHIFT_ALONE_TEXT))
-    if any((cell.load.clients or 0) > 1 for cell in summary.cells):
+    if any(cell.load.concurrency > 1 for cell in summary.cells):
         found.append(
             Fact("Many clients", "With more than one client the response time is bounded by the throughput.")
         )

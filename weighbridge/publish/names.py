@@ -8,15 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from weighbridge.matrix.axes import varied
 from weighbridge.matrix.cells import FLOOR
+from weighbridge.matrix.loads import LOADS
+from weighbridge.matrix.requests import AnswerSpec
 from weighbridge.publish import numbers
 from weighbridge.publish.clean import plain
+from weighbridge.publish.load_words import load_text
 from weighbridge.publish.words import MOCK_LABEL
-from weighbridge.record.campaign import AnswerFacts
-from weighbridge.record.summary import CellSummary, GatewaySummary, LoadFacts, Summary
+from weighbridge.record.summary import CellSummary, GatewaySummary, Summary
 
 _MODES = ("plain", "stream")
-_KINDS = ("rate", "clients", "streams")
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class Names:
     gateways: Mapping[str, GatewaySummary]
     chains: tuple[str, ...]
     disks: tuple[str, ...]
-    answers: Mapping[str, AnswerFacts]
+    answers: Mapping[str, AnswerSpec]
     varies_payload: bool
     varies_answer: bool
 
@@ -81,10 +83,8 @@ class Names:
         return (_index(self.chains, cell.chain), _MODES.index(cell.mode), cell.payload, cell.answer)
 
     def place(self, cell: CellSummary) -> tuple[int, float, int]:
-        """Sort key inside a section: rates, clients, held streams, then the load, then the disk."""
-        load = cell.load
-        size = load.rate_rps or float(load.clients or max(load.held_counts, default=0))
-        return (_KINDS.index(load.kind), size, _index(self.disks, cell.disk))
+        """Return the sort key inside a section: the kind of load, then the load, then the disk."""
+        return (tuple(LOADS).index(cell.load.kind), cell.load.size, _index(self.disks, cell.disk))
 
     def rank(self, cell: CellSummary) -> tuple[int, str]:
         """Sort key of gateways at one load: the order of the matrix, floor first."""
@@ -94,13 +94,14 @@ class Names:
 def names_of(summary: Summary) -> Names:
     """Names and orders of a campaign; chains and disks keep the order in which the matrix lists them."""
     weighed = [cell for cell in summary.cells if not is_floor(cell)] or list(summary.cells)
+    varies = varied(summary.cells)
     return Names(
         gateways={gateway.id: gateway for gateway in summary.gateways},
         chains=_unique(cell.chain for cell in weighed),
         disks=_unique(cell.disk for cell in weighed),
         answers=summary.answers,
-        varies_payload=len({cell.payload for cell in summary.cells}) > 1,
-        varies_answer=len({cell.answer for cell in summary.cells}) > 1,
+        varies_payload="payload" in varies,
+        varies_answer="answer" in varies,
     )
 
 
@@ -111,7 +112,7 @@ def is_floor(cell: CellSummary) -> bool:
 
 def holds_streams(cell: CellSummary) -> bool:
     """Whether a cell is of a load that holds streams: it has memory, and no times."""
-    return cell.load.kind == "streams"
+    return not cell.load.measures_times
 
 
 def timed(summary: Summary) -> Summary:
@@ -119,21 +120,12 @@ def timed(summary: Summary) -> Summary:
     return summary.changed(cells=tuple(cell for cell in summary.cells if not holds_streams(cell)))
 
 
-def load_text(load: LoadFacts) -> str:
-    """`50/s`, `10 clients` or `100 held streams`."""
-    if load.held_counts:
-        return numbers.plural(load.held_counts[-1], "held stream")
-    if load.rate_rps is not None:
-        return f"{numbers.short(load.rate_rps)}/s"
-    return numbers.plural(load.clients or 0, "client")
-
-
 def settings_text(settings: Mapping[str, str]) -> str:
     """`workers=2, log=off`; empty without settings."""
     return ", ".join(f"{plain(key, limit=40)}={plain(value, limit=40)}" for key, value in sorted(settings.items()))
 
 
-def answer_text(answer: AnswerFacts, mode: str) -> str:
+def answer_text(answer: AnswerSpec, mode: str) -> str:
     """What the mock provider does: `answers after 20 ms`."""
     delay = numbers.duration(answer.delay_s)
     if mode == "plain":

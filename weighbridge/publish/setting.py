@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from weighbridge.publish import numbers
 from weighbridge.publish.clean import plain
 from weighbridge.publish.headline import added_of
-from weighbridge.publish.names import Names, answer_text, load_text
+from weighbridge.publish.load_words import load_text
+from weighbridge.publish.names import Names, answer_text
 from weighbridge.record.campaign import CpuPlanFacts
 from weighbridge.record.figures import Timing
 from weighbridge.record.summary import CellSummary, Summary
@@ -82,7 +83,7 @@ def _connections_text(cells: Sequence[CellSummary]) -> str:
     if len(caps) == 1:
         return f"Connections: at most {numbers.count(caps[0])}"
     by_load: dict[str, set[int]] = {}
-    for cell in sorted(cells, key=lambda cell: cell.load.rate_rps or cell.load.clients or 0):
+    for cell in sorted(cells, key=lambda cell: cell.load.size):
         by_load.setdefault(load_text(cell.load), set()).add(cell.load.connections)
     parts = [f"{' or '.join(map(numbers.count, sorted(caps)))} at {load}" for load, caps in by_load.items()]
     return f"Connections: at most {numbers.listed(parts)}"

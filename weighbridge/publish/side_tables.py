@@ -44,7 +44,7 @@ _GENERATOR = (
 def ttfb_table(summary: Summary, names: Names, anchor: str) -> Table:
     """Time to first byte with one request at a time."""
     notes = Notes()
-    serial = [cell for cell in summary.cells if cell.load.clients == 1]
+    serial = [cell for cell in summary.cells if cell.load.is_serial]
     cells = [cell for cell in serial if _mode_has_ttfb(serial, cell.mode)]
 
     def make(cell: CellSummary) -> tuple[Cell, ...]:

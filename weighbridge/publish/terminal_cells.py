@@ -14,6 +14,7 @@ from weighbridge.publish.clean import plain
 from weighbridge.publish.columns import Show, shown, terminal_head, terminal_text
 from weighbridge.publish.headline import BY_MODE, measures_added
 from weighbridge.publish.layout import grouped, ordered, title
+from weighbridge.publish.load_words import LOAD_WORDS
 from weighbridge.publish.names import Names, settings_text
 from weighbridge.publish.setting import cores_text, drivers_text
 from weighbridge.record.figures import PERCENTILES, Percentile
@@ -33,12 +34,12 @@ class _Column:
 
 def cells_text(summary: Summary, names: Names, cells: Sequence[CellSummary]) -> str:
     """A table for each chain and mode of the cells of one kind of load."""
-    rate = cells[0].load.kind == "rate"
-    how = "at a rate" if rate else "with clients (more than one: bounded by the throughput)"
+    load = cells[0].load
+    how = LOAD_WORDS[load.kind].terminal
     warning = f". {loaded_warning(summary)}" if summary.loaded_machine else ""
     parts = []
     for group in grouped(names, cells):
-        columns = _columns(names, group, rate=rate)
+        columns = _columns(names, group, rate=load.has_schedule)
         rows = ordered(names, group)
         heading = f"{title(names, group[-1])}, {how}, ms\n{drivers_text(group)}\n{cores_text(summary)}{warning}"
         parts.append(f"{heading}\n\n{_set(columns, rows)}")
@@ -87,12 +88,12 @@ def _figure(one: Show, name: Percentile | None = None) -> _Column:
 
 
 def _rate_columns() -> tuple[_Column, ...]:
-    offered = _Column(("offered", "/s"), lambda cell: numbers.short(cell.load.rate_rps or 0))
+    offered = _Column(("offered", "/s"), lambda cell: numbers.short(cell.load.size))
     return (offered, _figure(Show("achieved_rps")))
 
 
 def _client_columns() -> tuple[_Column, ...]:
-    clients = _Column(("", "clients"), lambda cell: numbers.count(cell.load.clients or 0))
+    clients = _Column(("", "clients"), lambda cell: numbers.count(cell.load.concurrency))
     return (clients, _figure(Show("achieved_rps")), _figure(Show("littles_rps")))
 
 

@@ -6,7 +6,9 @@ from typing import Literal
 
 from pydantic import Field
 
+from weighbridge.matrix.requests import AnswerSpec, PayloadSpec
 from weighbridge.record.base import Count, Document, Versioned
+from weighbridge.record.cell import PlannedCell
 from weighbridge.record.certificate import CertificateOrAbsent
 from weighbridge.record.coded import CampaignWarning
 from weighbridge.record.figures import Absent
@@ -34,52 +36,6 @@ class GatewayFacts(Document):
     recipe_sha256: str = Field(description="Digest of the recipe folder.")
     tool: ToolFacts | None = Field(description="Installed copy; null when unavailable.")
     unavailable: str | None = Field(default=None, description="Why it could not be had.")
-
-
-class CellPlan(Document):
-    """One cell as planned, in words that need no matrix to read."""
-
-    cell: str = Field(description="Cell id.")
-    gateway: str = Field(description="Recipe id.")
-    settings: dict[str, str] = Field(description="Settings of the gateway that the matrix varies.")
-    chain: str = Field(description="Policy chain.")
-    disk: str = Field(description="Disk of its state.")
-    mode: Literal["plain", "stream"] = Field(description="Mode.")
-    payload: str = Field(description="Payload name.")
-    answer: str = Field(description="Answer name.")
-    provider_time_s: float = Field(description="Provider's time to the end of the answer, s.")
-    load_kind: Literal["rate", "clients", "streams"] = Field(
-        description="Open loop, closed loop, or streams held open."
-    )
-    rate_rps: float | None = Field(description="Arrival rate.")
-    clients: Count | None = Field(description="Number of clients.")
-    duration_s: float | None = Field(description="Length of a rate window.")
-    request_count: Count = Field(description="Requests measured.")
-    connections: Count = Field(description="Cap on connections of the driver.")
-    rider_rps: float | None = Field(
-        default=None, description="Part of the rate that a probe takes which rides along; null without one."
-    )
-    rider_connections: Count | None = Field(default=None, description="Its own cap on connections.")
-    no_rider: str | None = Field(default=None, description="Why none rides along where the driver sees no stamps.")
-    held_counts: tuple[Count, ...] = Field(default=(), description="Streams open at each step; empty for others.")
-    driver: Literal["oha", "wrk", "probe"] = Field(description="Driver.")
-    floor: str = Field(description="Cell id of the floor it is compared with.")
-    not_supported: str | None = Field(default=None, description="Why the recipe does not serve it.")
-
-
-class PayloadFacts(Document):
-    """Size of a prompt."""
-
-    system_bytes: Count = Field(description="Bytes of the system message.")
-    user_bytes: Count = Field(description="Bytes of the user message.")
-
-
-class AnswerFacts(Document):
-    """Timing of the mock provider's answer."""
-
-    delay_s: float = Field(description="Time to the answer or to the first chunk, s.")
-    chunk_count: Count = Field(description="Chunks of a stream.")
-    gap_s: float = Field(description="Time between chunks, s.")
 
 
 class CpuPlanFacts(Document):
@@ -112,9 +68,9 @@ class CampaignRecord(Versioned):
     host: HostFacts = Field(description="The machine.")
     tools: tuple[ToolFacts, ...] = Field(description="Programs that took part.")
     gateways: tuple[GatewayFacts, ...] = Field(description="Gateways of the campaign.")
-    payloads: dict[str, PayloadFacts] = Field(description="Payloads by name.")
-    answers: dict[str, AnswerFacts] = Field(description="Answers by name.")
-    cells: tuple[CellPlan, ...] = Field(description="Every selected cell.")
+    payloads: dict[str, PayloadSpec] = Field(description="Payloads by name.")
+    answers: dict[str, AnswerSpec] = Field(description="Answers by name.")
+    cells: tuple[PlannedCell, ...] = Field(description="Every selected cell.")
     order: tuple[tuple[str, ...], ...] = Field(description="Cell ids in the order of each block.")
     cpu_plan: CpuPlanFacts | None = Field(
         default=None, description="Logical CPUs of each part; null when all shared all, as below four CPUs."

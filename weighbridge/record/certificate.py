@@ -90,7 +90,7 @@ class FaultResult(Document):
 class DriverFloor(Document):
     """The direct lane by one driver in this campaign, above the provider's own time."""
 
-    driver: Literal["oha", "wrk", "probe"] = Field(description="Driver.")
+    driver: str = Field(description="Driver.")
     p50_ms: Milliseconds | None = Field(description="Median service time above the provider's.")
     p99_ms: Milliseconds | None = Field(description="99th percentile of it.")
     rate_rps: float | None = Field(default=None, description="Arrival rate.")

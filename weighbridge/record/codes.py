@@ -224,7 +224,7 @@ ABSENCES: Mapping[str, str] = MappingProxyType(
         "all_left_out": "no request is left besides those that opened a connection",
         "cut": "cut: requests without an answer have no time",
         "driver_does_not_tell": "the driver does not tell it",
-        "no_schedule": "no schedule",
+        "no_schedule": "clients have no intended start",
         "no_chunks_kept": "the driver kept no events",
         "not_a_stream": "plain answers have no chunks",
         "two_added_times": "a stream has two added times: to its first content and to its end",

@@ -40,7 +40,7 @@ class LoadReport(Versioned):
     schema_: Literal["weighbridge.load-report/1"] = Field(
         default="weighbridge.load-report/1", alias="schema", description="Kind and version of this document."
     )
-    tool: Literal["oha", "wrk", "probe"] = Field(description="The program that drove.")
+    tool: str = Field(description="The program that drove.")
     tool_version: str | None = Field(description="Its version as given or as the samples prove; null if unknown.")
     generation: str | None = Field(default=None, description="oha's schema generation: G1 to G5, or csv.")
     corrected: Corrected = Field(description="Whether durations count from the intended start.")

@@ -43,8 +43,8 @@ Merge = Literal["median", "sum", "max", "worst", "union", "added", "own"]
 # What a measurement takes: the driver's samples, the probe's request trace, a look at the process tree, …
 Need = Literal["samples", "trace", "usage", "control_plane", "provider", "header", "baseline"]
 
-TIMED = ("rate", "clients")
-EVERY_LOAD = (*TIMED, "streams")
+# Loads that a figure exists for: those that measure times, all, or those that hold streams open.
+Loads = Literal["timed", "every", "open_streams"]
 _BOTH: tuple[Level, ...] = ("run", "cell")
 _CELL: tuple[Level, ...] = ("cell",)
 _RUN: tuple[Level, ...] = ("run",)
@@ -72,7 +72,7 @@ class Metric:
     of: tuple[Level, ...] = _BOTH
     merge: Merge = "median"
     modes: tuple[str, ...] = ("plain", "stream")
-    loads: tuple[str, ...] = TIMED
+    loads: Loads = "timed"
     needs: tuple[Need, ...] = ()
     of_saturated: bool = True
     shift_of: TimeKey | None = None
@@ -146,14 +146,14 @@ _RATES: tuple[Metric, ...] = (
            "Achieved send rate ÷ offered − 1, from the samples; of a cell the worst run.",
            short="send-rate error", merge="worst", needs=("samples",)),
     Metric("request_count", "count", "count", "Requests",
-           "Requests behind the percentiles, over the accepted runs.", merge="sum", loads=EVERY_LOAD),
+           "Requests behind the percentiles, over the accepted runs.", merge="sum", loads="every"),
     Metric("trimmed_count", "count", "count", "Left out", "Requests left out because they opened a connection.",
            of=_RUN),
     Metric("error_count", "count", "count", "Errors",
            "Answers that are no 2xx, failures, and streams with chunks wrong; of a cell over all attempts.",
-           merge="sum", loads=EVERY_LOAD, with_rejected=True),
+           merge="sum", loads="every", with_rejected=True),
     Metric("in_flight_max_count", "count", "count", "In flight", "Most requests open at one time.", merge="max",
-           loads=EVERY_LOAD),
+           loads="every"),
     Metric("lagged_count", "count", "count", "Probe late",
            "Good answers left out because the probe itself was late.", merge="sum", needs=("trace",)),
 )  # fmt: skip
@@ -185,39 +185,39 @@ _COSTS: tuple[Metric, ...] = (
            "CPU of the process tree per request, less what it uses idle.", short="CPU", group=_EACH, of=_CELL,
            needs=("usage",)),
     Metric("cpu_from", "words", "", "CPU from", "What counted the CPU in the accepted runs.", of=_CELL,
-           merge="union", loads=EVERY_LOAD, needs=("usage",)),
+           merge="union", loads="every", needs=("usage",)),
     Metric("context_switches_per_request", "value", "1/request", "context switches",
            "Context switches of the process tree per request.", group=_EACH, of=_CELL, needs=("usage",)),
     Metric("control_plane_calls_per_request", "value", "1/request", "control-plane calls",
-           "Control-plane calls per request, after the drain.", group=_EACH, of=_CELL, loads=EVERY_LOAD,
+           "Control-plane calls per request, after the drain.", group=_EACH, of=_CELL, loads="every",
            needs=("control_plane",)),
     Metric("upstream_calls_per_request", "value", "1/request", "provider calls", "Provider calls per request.",
-           group=_EACH, of=_CELL, loads=EVERY_LOAD, needs=("provider",)),
+           group=_EACH, of=_CELL, loads="every", needs=("provider",)),
     Metric("flushes_per_request", "value", "1/request", "disk flushes",
            "Flushes of the whole device per request, whoever made them.", group=_EACH, of=_CELL,
            needs=("usage",)),
     Metric("flush_idle_rps", "value", "1/s", "idle flushes",
-           "Flushes a second of that device without a request.", of=_CELL, loads=EVERY_LOAD, needs=("usage",)),
+           "Flushes a second of that device without a request.", of=_CELL, loads="every", needs=("usage",)),
     Metric("rss_idle_bytes", "value", "bytes", "idle", "Resident memory before the window.", group="RSS",
-           of=_CELL, loads=EVERY_LOAD, needs=("usage",)),
+           of=_CELL, loads="every", needs=("usage",)),
     Metric("rss_peak_bytes", "value", "bytes", "peak", "Peak resident memory.", group="RSS", of=_CELL,
-           loads=EVERY_LOAD, needs=("usage",)),
+           loads="every", needs=("usage",)),
     Metric("rss_peak_from", "words", "", "Peak from",
            "Whether the peaks are of the window or since the processes' start.", of=_CELL, merge="union",
-           loads=EVERY_LOAD, needs=("usage",)),
+           loads="every", needs=("usage",)),
     Metric("rss_after_bytes", "value", "bytes", "after", "Resident memory after the drain.", group="RSS",
-           of=_CELL, loads=EVERY_LOAD, needs=("usage",)),
+           of=_CELL, loads="every", needs=("usage",)),
     Metric("pss_idle_bytes", "value", "bytes", "idle", "Memory before the window, shared pages shared out.",
-           group="PSS", of=_CELL, loads=EVERY_LOAD, needs=("usage",)),
+           group="PSS", of=_CELL, loads="every", needs=("usage",)),
     Metric("pss_after_bytes", "value", "bytes", "after", "Memory after the drain, shared pages shared out.",
-           group="PSS", of=_CELL, loads=EVERY_LOAD, needs=("usage",)),
+           group="PSS", of=_CELL, loads="every", needs=("usage",)),
     Metric("memory_per_stream_bytes", "value", "bytes", "per open stream",
            "Memory that one more open stream takes: slope over the steps, of each run; median and interval.",
-           group="Memory", of=_CELL, merge="own", loads=("streams",), needs=("usage",)),
+           group="Memory", of=_CELL, merge="own", loads="open_streams", needs=("usage",)),
     Metric("drain_s", "value", "s", "event drain", "Time until no event was undelivered, after the window.",
-           of=_CELL, loads=EVERY_LOAD, needs=("control_plane",)),
+           of=_CELL, loads="every", needs=("control_plane",)),
     Metric("undelivered_at_end_count", "count", "count", "Undelivered",
-           "Largest number of undelivered events at a window's end.", of=_CELL, merge="max", loads=EVERY_LOAD,
+           "Largest number of undelivered events at a window's end.", of=_CELL, merge="max", loads="every",
            needs=("control_plane",)),
 )  # fmt: skip
 

@@ -6,8 +6,10 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
+from weighbridge.matrix.loads import Load
+from weighbridge.matrix.requests import AnswerSpec, PayloadSpec
 from weighbridge.record.base import Count, Document, Versioned
-from weighbridge.record.campaign import AnswerFacts, CampaignRecord, Grade, PayloadFacts
+from weighbridge.record.campaign import CampaignRecord, Grade
 from weighbridge.record.certificate import CertificateOrAbsent
 from weighbridge.record.coded import FlagCode, Reason
 from weighbridge.record.codes import Verdict
@@ -15,18 +17,6 @@ from weighbridge.record.figures import Absent
 from weighbridge.record.host import HostFacts, LoadReading
 from weighbridge.record.measured import Figures
 from weighbridge.record.metrics import Level, TimeKey
-
-
-class LoadFacts(Document):
-    """The load of a cell."""
-
-    kind: Literal["rate", "clients", "streams"] = Field(description="Open loop, closed loop, or streams held open.")
-    rate_rps: float | None = Field(description="Arrival rate; null for clients.")
-    clients: Count | None = Field(description="Number of clients; null for a rate.")
-    duration_s: float | None = Field(description="Length of a rate window.")
-    request_count: Count = Field(description="Requests measured in a run.")
-    connections: Count = Field(description="Cap on connections.")
-    held_counts: tuple[Count, ...] = Field(default=(), description="Streams open at each step; empty for others.")
 
 
 class Rejected(Document):
@@ -66,8 +56,8 @@ class CellSummary(Figures):
     mode: Literal["plain", "stream"] = Field(description="Mode.")
     payload: str = Field(description="Payload name.")
     answer: str = Field(description="Answer name.")
-    load: LoadFacts = Field(description="Load.")
-    driver: Literal["oha", "wrk", "probe"] = Field(description="Driver.")
+    load: Load = Field(description="Load.")
+    driver: str = Field(description="Driver.")
     floor: str = Field(description="Cell id of its floor.")
     verdict: Verdict = Field(description="Verdict of the cell.")
     reason: Reason | None = Field(description="Why it has no figures; null for one that is valid or saturated.")
@@ -128,8 +118,8 @@ class Summary(Versioned):
     status: Literal["complete", "interrupted", "failed", "running"] = Field(description="How far the campaign came.")
     host: HostFacts = Field(description="The machine.")
     provenance: CampaignRecord = Field(description="campaign.json as written at the start.")
-    payloads: dict[str, PayloadFacts] = Field(description="Payloads by name.")
-    answers: dict[str, AnswerFacts] = Field(description="Answers by name.")
+    payloads: dict[str, PayloadSpec] = Field(description="Payloads by name.")
+    answers: dict[str, AnswerSpec] = Field(description="Answers by name.")
     gateways: tuple[GatewaySummary, ...] = Field(description="Gateways in the order of the matrix, floor first.")
     loaded_machine: bool = Field(description="Whether other work loaded the machine during an accepted run.")
     loaded_text: str | None = Field(description="What was seen of it.")

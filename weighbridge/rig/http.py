@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
+import httptools
+
 BODY_LIMIT_BYTES = 4 * 1024 * 1024
 _READ_BYTES = 64 * 1024
 _BROKEN = (http.client.HTTPException, ValueError)
@@ -34,8 +36,8 @@ class HttpAnswer:
     """An answer with its body in the pieces in which it came.
 
     `headers` are pairs with lower-case names, in order. `fault` is empty when the body came whole, else one clause
-    that says how it ended. Times are CLOCK_MONOTONIC nanoseconds: before the request was sent, after the headers
-    were read, after the body ended.
+    that says how it ended; `has_more` says that bytes came behind its end. Times are CLOCK_MONOTONIC nanoseconds:
+    before the request was sent, after the headers were read, after the body ended.
     """
 
     status: int
@@ -45,6 +47,7 @@ class HttpAnswer:
     headers_ns: int
     end_ns: int
     fault: str = ""
+    has_more: bool = False
 
     @property
     def body(self) -> bytes:
@@ -52,8 +55,8 @@ class HttpAnswer:
         return b"".join(chunk.data for chunk in self.chunks)
 
     def header(self, name: str) -> str | None:
-        """First value of a header, whatever its case; None when it is not there."""
-        return next((value for key, value in self.headers if key == name.lower()), None)
+        """Return the last value of a header, whatever its case; None when it is not there."""
+        return next((value for key, value in reversed(self.headers) if key == name.lower()), None)
 
 
 def call(
@@ -104,6 +107,8 @@ def _exchange(
     connection: http.client.HTTPConnection, request: _Request, is_over: threading.Event, timeout_s: float
 ) -> HttpAnswer:
     sent_ns = time.monotonic_ns()
+    reader = _Reader()
+    fault = ""
     try:
         connection.putrequest(request.method, request.target, skip_accept_encoding=True)
         for name, value in request.headers:
@@ -111,34 +116,97 @@ def _exchange(
         if request.body is not None:
             connection.putheader("Content-Length", str(len(request.body)))
         connection.endheaders(request.body)
-        response = connection.getresponse()
+        fault = _read(connection.sock, reader)
     except (OSError, *_BROKEN) as error:
+        if not reader.headers_ns and not is_over.is_set():
+            raise
+        fault = f"the body broke off after {reader.size_bytes} bytes ({_said(error)})"
+    if not reader.headers_ns:
         if is_over.is_set():
-            raise TimeoutError(f"timed out: no answer within {timeout_s:g} s") from error
-        raise
-    headers_ns = time.monotonic_ns()
-    chunks: list[Chunk] = []
-    fault = _read(response, chunks)
+            raise TimeoutError(f"timed out: no answer within {timeout_s:g} s")
+        raise ConnectionError(f"no proper HTTP answer ({fault or 'it ended before its headers did'})")
     if fault and is_over.is_set():
         fault = f"timed out: the body did not end within {timeout_s:g} s"
-    pairs = tuple((name.lower(), value) for name, value in response.getheaders())
-    return HttpAnswer(response.status, pairs, tuple(chunks), sent_ns, headers_ns, time.monotonic_ns(), fault)
+    headers, chunks = tuple(reader.headers), tuple(reader.chunks)
+    end_ns = time.monotonic_ns()
+    return HttpAnswer(reader.status, headers, chunks, sent_ns, reader.headers_ns, end_ns, fault, reader.has_more)
 
 
-def _read(response: http.client.HTTPResponse, chunks: list[Chunk]) -> str:
-    size_bytes = 0
-    try:
-        while data := response.read1(_READ_BYTES):
-            chunks.append(Chunk(time.monotonic_ns(), data))
-            size_bytes += len(data)
-            if size_bytes > BODY_LIMIT_BYTES:
-                return f"the body is larger than {BODY_LIMIT_BYTES} bytes"
-    except http.client.IncompleteRead:
-        return f"the body broke off after {size_bytes} bytes"
-    except (OSError, *_BROKEN) as error:
-        return f"the body broke off after {size_bytes} bytes ({_said(error)})"
-    # read1 takes an early end of a body of known length for its end; what is still due tells.
-    return f"the body broke off after {size_bytes} bytes, {response.length} short" if response.length else ""
+class _Reader:
+    """Takes what the parser finds in one answer: the probe's parser, so that both read through the same HTTP."""
+
+    def __init__(self) -> None:
+        self.status = self.headers_ns = self.size_bytes = 0
+        self.headers: list[tuple[str, str]] = []
+        self.chunks: list[Chunk] = []
+        self.is_complete = self.has_more = False
+        self._pieces: list[bytes] = []
+        self._parser = httptools.HttpResponseParser(self)
+
+    @property
+    def is_framed(self) -> bool:
+        """Return whether the headers say where the body ends; if not, it ends with the connection."""
+        return any(name in ("content-length", "transfer-encoding") for name, _ in self.headers)
+
+    def feed(self, data: bytes) -> None:
+        """Take one read; raises what the parser raises."""
+        now = time.monotonic_ns()
+        try:
+            self._parser.feed_data(data)
+        finally:
+            if self.status and not self.headers_ns:
+                self.headers_ns = now
+            if self._pieces:
+                self.chunks.append(Chunk(now, b"".join(self._pieces)))
+                self.size_bytes += len(self.chunks[-1].data)
+                self._pieces.clear()
+
+    # httptools
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Keep a header; those behind the body are not kept."""
+        if not self.status:
+            self.headers.append((name.decode("latin-1").lower(), value.decode("latin-1")))
+
+    def on_headers_complete(self) -> None:
+        """Keep the status; an interim answer and its headers are dropped."""
+        status = self._parser.get_status_code()
+        if status < 200:
+            self.headers.clear()
+        elif self.is_complete:
+            self.has_more = True
+        else:
+            self.status = status
+
+    def on_body(self, data: bytes) -> None:
+        """Keep a piece of the body."""
+        if not self.is_complete:
+            self._pieces.append(data)
+
+    def on_message_complete(self) -> None:
+        """Note that the answer is whole."""
+        self.is_complete = self.is_complete or self.status > 0
+
+
+def _read(sock: socket.socket, reader: _Reader) -> str:
+    """Feed the reader until its answer is whole, and return what is wrong with its body; empty for nothing."""
+    while not reader.is_complete:
+        data = sock.recv(_READ_BYTES)
+        if not data:
+            return f"the body broke off after {reader.size_bytes} bytes" if reader.status and reader.is_framed else ""
+        try:
+            reader.feed(data)
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
+            if reader.is_complete:
+                reader.has_more = True
+                break
+            return (
+                f"the body broke off after {reader.size_bytes} bytes ({_said(error)})"
+                if reader.status
+                else _said(error)
+            )
+        if reader.size_bytes > BODY_LIMIT_BYTES:
+            return f"the body is larger than {BODY_LIMIT_BYTES} bytes"
+    return ""
 
 
 @contextmanager

@@ -22,14 +22,13 @@ from weighbridge.matrix.cells import LaneKey
 from weighbridge.matrix.recipe import Recipe
 from weighbridge.rig import http
 from weighbridge.rig.installing import Installed
-from weighbridge.rig.mocks import Keys, Ports
+from weighbridge.rig.mocks import MODEL, Keys, Ports
 from weighbridge.rig.ready import Watched, wait_ready
 from weighbridge.rig.services import Child, Service, StopReport
 from weighbridge.rig.supervisor import Supervisor
 from weighbridge.rig.tail import clean, head, tail
 from weighbridge.rig.usage import UsageMeter
 
-MODEL = "mock-model"
 _DRAIN_PAUSE_S = 0.05
 # A gateway must answer so long before it counts as ready.
 HOLD_S = 2.0

@@ -15,12 +15,14 @@ from typing import Any
 
 from weighbridge import resources
 from weighbridge.errors import LaneFailed
-from weighbridge.matrix.cells import AnswerSpec
+from weighbridge.matrix.requests import AnswerSpec
 from weighbridge.rig import http
 from weighbridge.rig.ready import Watched, wait_ready
 from weighbridge.rig.services import Child, Service
 from weighbridge.rig.supervisor import Supervisor
 
+# The one model that the mock provider serves; gateways are set up for it.
+MODEL = "mock-model"
 _READY_WITHIN_S = 30.0
 _ADMIN_TIMEOUT_S = 10.0
 

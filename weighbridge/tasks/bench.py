@@ -52,7 +52,7 @@ class _Places:
     },
 )
 @front.guarded
-def bench(  # noqa: PLR0913 - the flags of the command line
+def bench(
     _: Context,
     *,
     matrix: str = "",

@@ -15,6 +15,7 @@ from invoke.main import program
 
 from weighbridge import resources
 from weighbridge.errors import InputError, Interrupted, WeighbridgeError
+from weighbridge.load.drivers import TRAITS
 from weighbridge.matrix.catalogue import Catalogue, read_catalogue
 from weighbridge.matrix.cells import Cell
 from weighbridge.matrix.expand import expand
@@ -71,7 +72,7 @@ def environment() -> Mapping[str, str]:
 def open_matrix(asked: Asked) -> Opened:
     """The matrix that the flags mean, expanded and selected; InputError when something does not fit."""
     path = Path(asked.matrix) if asked.matrix else _default_matrix()
-    loaded = read_matrix(path, quick=asked.quick).override(runs=asked.runs, driver=asked.driver)
+    loaded = read_matrix(path, TRAITS, quick=asked.quick).override(runs=asked.runs, driver=asked.driver)
     extra = (Path(asked.recipes),) if asked.recipes else ()
     catalogue = read_catalogue((resources.gateways(), *loaded.recipe_folders(), *extra))
     return Opened(loaded, catalogue, select(expand(loaded, catalogue), list(asked.only)))

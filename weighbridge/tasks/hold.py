@@ -11,8 +11,7 @@ from invoke.tasks import task
 
 from weighbridge import units
 from weighbridge.errors import Interrupted, LaneFailed
-from weighbridge.rig.lane import MODEL
-from weighbridge.rig.mocks import Keys, Ports, start_mocks
+from weighbridge.rig.mocks import MODEL, Keys, Ports, start_mocks
 from weighbridge.rig.ports import choose
 from weighbridge.rig.signals import StopSignals
 from weighbridge.rig.supervisor import Supervisor

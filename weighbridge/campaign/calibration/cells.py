@@ -16,10 +16,13 @@ from weighbridge.campaign.calibration.windows import folder_of
 from weighbridge.campaign.stage import Stage
 from weighbridge.judge.calibration import LaneSamples, Weight, WeightBlock
 from weighbridge.judge.weighed import WeighedLane, timed_rows, weighed_lane, weight_block
+from weighbridge.matrix.axes import window_of
 from weighbridge.matrix.calibration import TARE, Calibration
-from weighbridge.matrix.cells import Cell, Mode
+from weighbridge.matrix.cells import Cell
+from weighbridge.matrix.requests import Mode
 
 Pair = tuple[LaneSamples, LaneSamples]
+_Window = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -36,9 +39,9 @@ class _Run:
         return weight_of(self.cell.lane)
 
     @property
-    def window(self) -> str:
-        """What the cells that are compared have in common: all of the id but the gateway."""
-        return self.cell.id.removeprefix(self.cell.lane.name)
+    def window(self) -> tuple[str, ...]:
+        """Return what the cells that are compared have in common."""
+        return window_of(self.cell)
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ class CellWeights:
 def weights_of_cells(stage: Stage, spec: Calibration) -> CellWeights:
     """Every weight that the walk measured beside a tare of the same block."""
     runs = _runs(stage, spec)
-    tares: dict[tuple[str, int], list[_Run]] = defaultdict(list)
+    tares: dict[tuple[_Window, int], list[_Run]] = defaultdict(list)
     for run in runs:
         if run.weight == TARE:
             tares[run.window, run.block].append(run)
@@ -78,10 +81,10 @@ def _runs(stage: Stage, spec: Calibration) -> list[_Run]:
 
 
 def _weights(
-    runs: Sequence[_Run], tares: Mapping[tuple[str, int], Sequence[_Run]], spec: Calibration
+    runs: Sequence[_Run], tares: Mapping[tuple[_Window, int], Sequence[_Run]], spec: Calibration
 ) -> tuple[Weight, ...]:
-    blocks: dict[tuple[str, str], list[WeightBlock]] = defaultdict(list)
-    modes: dict[str, Mode] = {}
+    blocks: dict[tuple[str, _Window], list[WeightBlock]] = defaultdict(list)
+    modes: dict[_Window, Mode] = {}
     for run in runs:
         tare = tares.get((run.window, run.block))
         if run.weight not in spec.weights or not tare:
@@ -93,7 +96,7 @@ def _weights(
     return tuple(
         Weight(
             name=weight,
-            window=window.lstrip(".") if several else "",
+            window=".".join(window) if several else "",
             mode=modes[window],
             arrangement="cell",
             surroundings="quiet",
@@ -104,5 +107,5 @@ def _weights(
     )
 
 
-def _place(spec: Calibration, key: tuple[str, str]) -> tuple[str, int]:
+def _place(spec: Calibration, key: tuple[str, _Window]) -> tuple[_Window, int]:
     return key[1], spec.weights.index(key[0])

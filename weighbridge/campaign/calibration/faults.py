@@ -12,7 +12,7 @@ from weighbridge.campaign.calibration.windows import CellSpec, Steps, rate_load,
 from weighbridge.campaign.stage import Stage
 from weighbridge.judge.planted import caught
 from weighbridge.matrix.calibration import FAULT_RATE_RPS, Calibration
-from weighbridge.matrix.cells import LoadSpec
+from weighbridge.matrix.loads import RateLoad
 from weighbridge.record.certificate import FaultResult
 
 _CONNECTIONS = 32
@@ -24,7 +24,7 @@ def plant_faults(stage: Stage, steps: Steps, spec: Calibration) -> tuple[FaultRe
     return tuple(_planted(stage, steps, spec))
 
 
-def fault_load(spec: Calibration) -> LoadSpec:
+def fault_load(spec: Calibration) -> RateLoad:
     """The load of each fault's window."""
     return rate_load(FAULT_RATE_RPS, spec.fault_request_count, _CONNECTIONS, _WARMUP_COUNT)
 

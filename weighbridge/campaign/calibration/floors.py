@@ -25,7 +25,7 @@ from weighbridge.judge.mixture import quantile_ns
 from weighbridge.judge.weighed import good_rows
 from weighbridge.load.drivers import DRIVERS
 from weighbridge.matrix.calibration import FloorDriver, Floors
-from weighbridge.matrix.cells import AnswerSpec, PayloadSpec
+from weighbridge.matrix.requests import AnswerSpec, PayloadSpec
 from weighbridge.record.certificate import CeilingOrUnknown, DriverFloor, StampingResult, UnknownCeiling
 from weighbridge.record.figures import Figure, Timing
 from weighbridge.record.run import RunRecord

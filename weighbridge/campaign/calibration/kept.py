@@ -11,7 +11,7 @@ from weighbridge.campaign.calibration.witness import WEIGHTS_FILE
 from weighbridge.campaign.window import PROVIDER_FILE
 from weighbridge.judge.inputs import InbandFacts
 from weighbridge.load.probe.output import REQUESTS
-from weighbridge.matrix.cells import AnswerSpec, Mode
+from weighbridge.matrix.requests import AnswerSpec, Mode
 from weighbridge.record.inband import RequestTable, from_bytes
 from weighbridge.record.provider_rows import read_provider_rows
 from weighbridge.record.weight_rows import WeightRows, read_weight_rows

@@ -13,7 +13,8 @@ from weighbridge.campaign.stage import Stage
 from weighbridge.campaign.warmup import warm_up
 from weighbridge.load.probe.plan import ProbeLane
 from weighbridge.matrix.calibration import BY_HEADER, HEADER, SETTING, TARE, Calibration
-from weighbridge.matrix.cells import FLOOR, AnswerSpec, LaneKey
+from weighbridge.matrix.cells import FLOOR, LaneKey
+from weighbridge.matrix.requests import AnswerSpec
 from weighbridge.rig.lane import Lane, LaneSetup, lane_up
 
 # These are mocks of ours: what answers for a moment will answer.

@@ -28,7 +28,9 @@ from weighbridge.judge.inputs import Judgement, RunInputs
 from weighbridge.judge.weighed import WeighedLane, timed_rows, weighed_lane, weight_block
 from weighbridge.load.mixed_probe import MixedProbe
 from weighbridge.matrix.calibration import Calibration, MixedLoad, Neighbour, Surroundings
-from weighbridge.matrix.cells import FLOOR, LoadSpec, Mode
+from weighbridge.matrix.cells import FLOOR
+from weighbridge.matrix.loads import RateLoad
+from weighbridge.matrix.requests import Mode
 from weighbridge.record.run import RunRecord
 from weighbridge.rig.services import Service
 
@@ -171,7 +173,7 @@ class Runner:
             return run_cell(told, self.steps, self.lanes[0].lane, cell, manner)
 
 
-def _load(load: MixedLoad, lanes: Sequence[WeightLane]) -> LoadSpec:
+def _load(load: MixedLoad, lanes: Sequence[WeightLane]) -> RateLoad:
     count = math.ceil(load.lane_count * sum(one.share for one in lanes))
     return rate_load(load.rate_rps, count, _CONNECTIONS, warmup_count=25 * len(lanes))
 

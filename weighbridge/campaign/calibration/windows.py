@@ -16,7 +16,9 @@ from weighbridge.campaign.listener import Progress
 from weighbridge.campaign.stage import Stage
 from weighbridge.judge.acceptance import judge_run
 from weighbridge.judge.inputs import Judgement, RunInputs
-from weighbridge.matrix.cells import AnswerSpec, Cell, DriverName, LoadSpec, Mode, PayloadSpec
+from weighbridge.matrix.cells import Cell
+from weighbridge.matrix.loads import ClientsLoad, Load, RateLoad
+from weighbridge.matrix.requests import AnswerSpec, Mode, PayloadSpec
 from weighbridge.record.run import RunRecord
 from weighbridge.record.store import CampaignStore
 from weighbridge.rig.lane import Lane
@@ -33,8 +35,8 @@ class CellSpec:
 
     id: str
     mode: Mode
-    load: LoadSpec
-    driver: DriverName = "probe"
+    load: Load
+    driver: str = "probe"
     payload: PayloadSpec | None = None
     answer: AnswerSpec | None = None
 
@@ -91,6 +93,7 @@ def run_cell(stage: Stage, steps: Steps, lane: Lane, spec: CellSpec, manner: Man
         answer=spec.answer or first_answer(stage),
         load=spec.load,
         driver=spec.driver,
+        baseline=spec.id,
     )
     expected_s = cell.load.expected_s(cell.answer, cell.mode)
     if manner.number > 1:
@@ -114,12 +117,10 @@ def folder_of(store: CampaignStore, record: RunRecord) -> Path:
     return store.folder / "cells" / record.cell / f"b{record.block:02d}"
 
 
-def rate_load(rate_rps: float, request_count: int, connections: int, warmup_count: int = 25) -> LoadSpec:
+def rate_load(rate_rps: float, request_count: int, connections: int, warmup_count: int = 25) -> RateLoad:
     """An open loop of so many measured requests."""
-    return LoadSpec(
-        kind="rate",
+    return RateLoad(
         rate_rps=rate_rps,
-        clients=None,
         duration_s=request_count / rate_rps,
         request_count=request_count,
         connections=connections,
@@ -128,13 +129,10 @@ def rate_load(rate_rps: float, request_count: int, connections: int, warmup_coun
     )
 
 
-def clients_load(clients: int, request_count: int) -> LoadSpec:
+def clients_load(clients: int, request_count: int) -> ClientsLoad:
     """A closed loop of so many measured requests."""
-    return LoadSpec(
-        kind="clients",
-        rate_rps=None,
+    return ClientsLoad(
         clients=clients,
-        duration_s=None,
         request_count=request_count,
         connections=clients,
         warmup_count=25,

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from weighbridge.load.probe.answer import Answer
 from weighbridge.load.probe.capture import Exchange
 from weighbridge.load.probe.connection import Connection
-from weighbridge.load.probe.content import stream_content
+from weighbridge.load.probe.content import content_of, stream_content
 from weighbridge.load.probe.outcome import outcome_of
 from weighbridge.load.probe.plan import ProbeLane
 
@@ -48,7 +48,7 @@ class Stream(asyncio.Protocol):
     def outcome(self) -> str:
         """How it ended, by the probe's words; empty while it has not."""
         answer = Answer(self._exchange.reads)
-        return outcome_of(self._exchange, answer, stream_content(answer.parts), is_stream=True)
+        return outcome_of(self._exchange, answer, content_of(answer, is_stream=True), is_stream=True)
 
     @property
     def fault(self) -> str:

@@ -72,4 +72,4 @@ def _report_name(plan: LoadPlan) -> str:
 
 
 def _rate(plan: LoadPlan) -> tuple[str, ...]:
-    return ("-q", f"{plan.load.rate_rps:.12g}", "--latency-correction") if plan.load.rate_rps is not None else ()
+    return ("-q", f"{plan.load.offered_rps:.12g}", "--latency-correction") if plan.load.has_schedule else ()

@@ -40,7 +40,7 @@ class Answer:
         """Keep what says how the body is framed and what it is."""
         lowered = name.lower()
         if lowered == b"content-type":
-            self.content_type = value.decode("latin-1").partition(";")[0].strip().lower()
+            self.content_type = value.decode("latin-1")
         elif lowered in (b"content-length", b"transfer-encoding"):
             self.framed = True
 

@@ -1,16 +1,16 @@
 """What a body says: the text of a plain answer, or the events of a stream with the read that completed each.
 
-Called by `tables` after the window. Content is text, reasoning or a tool call; everything else in a stream is an
-event without content. The chunk stamps are looked for in the text, across events when a gateway cut it anew.
+Called by `tables` after the window. The dialect tells what is content; here the chunk stamps are looked for in its
+text, across events when a gateway cut it anew.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
+from weighbridge.dialects import openai_chat
+from weighbridge.load.probe.answer import Answer
 from weighbridge.record.inband import UNKNOWN
 from weighbridge.record.stamps import CHUNK_WORD, find_chunks
 
@@ -35,40 +35,34 @@ class Content:
     events: list[tuple[int, int, int]] = field(default_factory=list)
 
 
+def content_of(answer: Answer, *, is_stream: bool) -> Content:
+    """Return the content of an answer by its content type."""
+    kind: openai_chat.Kind = "stream" if is_stream else "plain"
+    return _content(openai_chat.read_answer(kind, answer.content_type, answer.parts))
+
+
 def plain_content(body: bytes) -> Content:
-    """Content of a JSON answer."""
-    document = _object(body)
-    if document is None:
-        return Content(broken=True)
-    if document.get("error"):
-        return Content(error=True)
-    message = _first_choice(document).get("message")
-    return Content(text=_text_of(message), broken=not isinstance(message, dict))
+    """Return the content of a JSON answer."""
+    return _content(openai_chat.read_plain(body))
 
 
 def stream_content(parts: Sequence[tuple[int, bytes]]) -> Content:
-    """Content of a body of server-sent events."""
-    content, texts, tail = Content(), [], ""
-    for read, name, data in _events(parts):
-        if content.first_event_read < 0:
-            content.first_event_read = read
-        if data == b"[DONE]":
-            content.done = True
-            continue
-        document = _object(data)
-        if document is None:
-            content.broken = True
-            continue
-        if document.get("error") or name == b"error":
-            content.error = True
-            continue
-        choice = _first_choice(document)
-        content.finished = content.finished or bool(choice.get("finish_reason"))
-        text = _text_of(choice.get("delta"))
-        if text:
-            texts.append(text)
-            tail = _count(content, read, tail + text)
-    content.text = "".join(texts)
+    """Return the content of a body of server-sent events."""
+    return _content(openai_chat.read_stream(parts))
+
+
+def _content(said: openai_chat.ChatAnswer) -> Content:
+    content = Content(
+        text=said.text,
+        error=said.error is not None,
+        broken=said.is_broken,
+        done=said.is_done,
+        finished=said.finish_reason is not None,
+        first_event_read=said.first_event,
+    )
+    tail = ""
+    for read, text in said.pieces:
+        tail = _count(content, read, tail + text)
     return content
 
 
@@ -80,55 +74,3 @@ def _count(content: Content, read: int, text: str) -> str:
     place = text.rfind(CHUNK_WORD)
     is_cut = place >= 0 and len(text) - place < _CHUNK_LENGTH
     return text[place:] if is_cut else text[1 - len(CHUNK_WORD) :]
-
-
-def _events(parts: Sequence[tuple[int, bytes]]) -> Iterator[tuple[int, bytes, bytes]]:
-    """Read, name and data of each event; an event belongs to the read that brought its blank line."""
-    rest, read = b"", -1
-    for read, part in parts:
-        rest += part
-        # A CR at the very end, half of a line end, stays in the rest until its LF comes.
-        *blocks, rest = rest.replace(b"\r\n", b"\n").split(b"\n\n")
-        yield from _named(blocks, read)
-    # A last event without a blank line is one all the same: gateways forget it.
-    yield from _named([rest.replace(b"\r", b"\n")], read)
-
-
-def _named(blocks: Sequence[bytes], read: int) -> Iterator[tuple[int, bytes, bytes]]:
-    for block in blocks:
-        name, data = b"", []
-        for line in block.split(b"\n"):
-            key, _, value = line.partition(b":")
-            if key == b"data":
-                data.append(value.removeprefix(b" "))
-            elif key == b"event":
-                name = value.strip()
-        if data:
-            yield read, name, b"\n".join(data)
-
-
-def _object(data: bytes) -> dict[str, Any] | None:
-    try:
-        found = json.loads(data)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
-
-
-def _first_choice(document: dict[str, Any]) -> dict[str, Any]:
-    choices = document.get("choices")
-    first = choices[0] if isinstance(choices, list) and choices else None
-    return first if isinstance(first, dict) else {}
-
-
-def _text_of(message: object) -> str:
-    """Text, reasoning or tool calls of a message or delta; empty without any."""
-    if not isinstance(message, dict):
-        return ""
-    for name in ("content", "reasoning_content", "reasoning"):
-        if isinstance(value := message.get(name), str) and value:
-            return value
-        if isinstance(value, list) and value:
-            return json.dumps(value)
-    calls = message.get("tool_calls")
-    return json.dumps(calls) if calls else ""

@@ -5,12 +5,11 @@ Called by `tables`. A status of 200 is no success: content and end are looked at
 
 from __future__ import annotations
 
+from weighbridge.dialects.openai_chat import answers_kind
 from weighbridge.load.probe.answer import Answer
 from weighbridge.load.probe.capture import CLOSED, RESET, Exchange
 from weighbridge.load.probe.content import Content
 
-STREAM_TYPE = "text/event-stream"
-JSON_TYPE = "application/json"
 CENSORED = ""
 
 
@@ -37,7 +36,7 @@ def _of_plain(exchange: Exchange, answer: Answer, content: Content) -> str:
         return "reset"
     if not _is_whole(exchange, answer):
         return "truncated"
-    if answer.content_type != JSON_TYPE:
+    if not answers_kind("plain", answer.content_type):
         return "wrong_content_type"
     if content.error:
         return "json_error"
@@ -45,7 +44,7 @@ def _of_plain(exchange: Exchange, answer: Answer, content: Content) -> str:
 
 
 def _of_stream(exchange: Exchange, answer: Answer, content: Content) -> str:
-    if answer.content_type != STREAM_TYPE:
+    if not answers_kind("stream", answer.content_type):
         return "json_error" if content.error else "wrong_content_type"
     if content.error:
         return "stream_error"

@@ -14,8 +14,8 @@ import numpy as np
 
 from weighbridge.load.probe.answer import Answer
 from weighbridge.load.probe.capture import Capture, Exchange
-from weighbridge.load.probe.content import Content, plain_content, stream_content
-from weighbridge.load.probe.outcome import JSON_TYPE, STREAM_TYPE, outcome_of
+from weighbridge.load.probe.content import Content, content_of
+from weighbridge.load.probe.outcome import outcome_of
 from weighbridge.record.inband import OUTCOMES, STAMP_STATES, UNKNOWN, EventTable, RequestTable
 from weighbridge.record.samples import OUTCOMES as SAMPLE_OUTCOMES
 from weighbridge.record.samples import SampleTable, from_columns
@@ -43,7 +43,7 @@ def make_tables(capture: Capture, *, is_stream: bool) -> Tables:
     rows, errors, events = [], Counter[str](), []
     for number, exchange in enumerate(released):
         answer = Answer(exchange.reads)
-        content = _content(answer, is_stream=is_stream)
+        content = content_of(answer, is_stream=is_stream)
         outcome = outcome_of(exchange, answer, content, is_stream=is_stream)
         rows.append(_row(exchange, answer, content, outcome))
         events += [(number, exchange.reads[e[0]][0], e[1], e[2], e[0]) for e in content.events]
@@ -52,14 +52,6 @@ def make_tables(capture: Capture, *, is_stream: bool) -> Tables:
     requests = _marked(_requests(rows), capture.lag_spans)
     columns = np.array(events, dtype=np.int64).reshape(-1, len(fields(EventTable))).T
     return Tables(requests, EventTable(*columns), _samples(requests, released, capture), dict(errors))
-
-
-def _content(answer: Answer, *, is_stream: bool) -> Content:
-    if is_stream and answer.content_type == STREAM_TYPE:
-        return stream_content(answer.parts)
-    if answer.content_type == JSON_TYPE:
-        return plain_content(b"".join(data for _, data in answer.parts))
-    return Content()
 
 
 def _row(exchange: Exchange, answer: Answer, content: Content, outcome: str) -> tuple[int, ...]:

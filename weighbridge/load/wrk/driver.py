@@ -97,7 +97,7 @@ def _plan_text(plan: LoadPlan) -> str:
     values = {
         "host": host,
         "port": str(port),
-        "rate": "" if plan.load.rate_rps is None else repr(plan.load.rate_rps),
+        "rate": repr(plan.load.offered_rps) if plan.load.has_schedule else "",
         "count": str(plan.load.window_count),
         "threads": str(plan.load.connections),
         "timeout": repr(plan.load.timeout_s * 1e6),

@@ -1,10 +1,12 @@
-"""The parts of the documentation that are made from the code: fields of documents, flags of tasks, rules by name.
+#!/usr/bin/env python3
+"""Rewrite the parts of the documentation that are made from the code: fields of documents, flags of tasks, rules.
 
-Used by `test_docs_fresh`, which compares each part with what stands between its markers.
+`python docs/generate.py` writes them between their markers; with `--check` it names stale ones and exits with 1.
 """
 
 from __future__ import annotations
 
+import argparse
 import functools
 import json
 import re
@@ -12,8 +14,9 @@ import subprocess
 import sys
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from dataclasses import dataclass, is_dataclass
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -22,12 +25,15 @@ from weighbridge.matrix.model import Matrix
 from weighbridge.matrix.recipe import Recipe
 from weighbridge.record.campaign import CampaignRecord, Finished
 from weighbridge.record.certificate import Certificate
-from weighbridge.record.codes import FLAGS, REASONS
+from weighbridge.record.codes import ABSENCES, FLAGS, REASONS, VERDICTS, WARNINGS
 from weighbridge.record.load_report import LoadReport
+from weighbridge.record.measured import Figures, FigureValue
+from weighbridge.record.metrics import METRICS, Metric
 from weighbridge.record.run import RunRecord
 from weighbridge.record.summary import Summary
 
-ROOTS: Mapping[str, type[BaseModel]] = {
+CHECKOUT = Path(__file__).resolve().parents[1]
+ROOTS: Mapping[str, type[Any]] = {
     "campaign.json": CampaignRecord,
     "run.json": RunRecord,
     "summary.json": Summary,
@@ -51,14 +57,35 @@ print(json.dumps({
     for name, task in sorted(namespace.tasks.items())
 }))
 """
+_KINDS = {
+    "time": "[Timing](#timing) or [Absent](#absent)",
+    "value": "[Figure](#figure) or [Absent](#absent)",
+    "count": "whole number or null",
+    "number": "number or null",
+    "word": "text or null",
+    "words": "list of text",
+    "stamps": "[StampCounts](#stampcounts) or [Absent](#absent)",
+    "bunching": "[Bunching](#bunching) or [Absent](#absent)",
+    "fidelity": "[Fidelity](#fidelity) or [Absent](#absent)",
+}
+_MERGES = {
+    "median": "median",
+    "sum": "sum",
+    "max": "largest",
+    "worst": "farthest from zero",
+    "union": "all of them",
+    "added": "counts added",
+    "own": "by a rule of its own",
+}
+_LOADS = {"timed": "loads that are timed", "every": "every load", "open_streams": "held streams"}
 # Models of a page with the heading of their section.
-Titles = Mapping[type[BaseModel], str]
+Titles = Mapping[type[Any], str]
 _PLAIN = {str: "text", int: "whole number", float: "number", bool: "true or false", Any: "anything"}
 
 
 def documents() -> str:
-    """Every kept document with its fields, each part of a document once."""
-    shown: dict[type[BaseModel], str] = {}
+    """Return every kept document with its fields, each part of a document once."""
+    shown: dict[type[Any], str] = {}
     for title, model in ROOTS.items():
         shown.setdefault(model, title)
         for part in _parts(model):
@@ -67,8 +94,8 @@ def documents() -> str:
     return "\n\n".join(_section(model, shown) for model in ordered)
 
 
-def input_keys(root: type[BaseModel]) -> str:
-    """Every key of an input file with its form, part by part."""
+def input_keys(root: type[Any]) -> str:
+    """Return every key of an input file with its form, part by part."""
     shown = {root: "The file", **{part: part.__name__ for part in _parts(root)}}
     return "\n\n".join(_section(model, shown, is_input=True) for model in shown)
 
@@ -93,7 +120,7 @@ class Task:
 
 @functools.cache
 def command_line() -> Mapping[str, Task]:
-    """Every task by name, asked in a process of its own: Invoke takes the help away when it is read first."""
+    """Return every task by name, asked in a process of its own: Invoke takes the help away when it is read first."""
     ran = subprocess.run([sys.executable, "-c", _ASK], capture_output=True, check=True, text=True)
     return {
         name: Task(first, tuple(positional), tuple(Flag(tuple(names), kind, said) for names, kind, said in flags))
@@ -102,7 +129,7 @@ def command_line() -> Mapping[str, Task]:
 
 
 def tasks() -> str:
-    """Every task with its flags, as Invoke sees them."""
+    """Return every task with its flags, as Invoke sees them."""
     sections = []
     for name, task in command_line().items():
         rows = [(f"`{flag.names[0]}`", _VALUES[flag.kind], _cell(flag.help)) for flag in task.flags]
@@ -113,7 +140,7 @@ def tasks() -> str:
 
 
 def flags() -> str:
-    """Every flag of a run or a cell."""
+    """Return every flag of a run or a cell."""
     return _table(("flag", "meaning"), [(f"`{name}`", _cell(text)) for name, text in FLAGS.items()])
 
 
@@ -125,8 +152,64 @@ def reasons() -> str:
     return _table(("reason", "whose doing", "verdict", "meaning"), rows)
 
 
+def figures() -> str:
+    """Every figure of a run or a cell, as records hold it."""
+    rows = [
+        (
+            f"`{one.key}`",
+            " and ".join(one.of),
+            _KINDS[one.kind],
+            one.unit,
+            _MERGES[one.merge] if "cell" in one.of else "",
+            _exists(one),
+            ", ".join(one.needs).replace("_", " "),
+            _cell(one.meaning),
+        )
+        for one in METRICS.values()
+    ]
+    return _table(("key", "of", "form", "unit", "over the runs", "exists for", "needs", "meaning"), rows)
+
+
+def figure_words() -> str:
+    """Every figure by the words that pages have for it."""
+    found: dict[str, list[str]] = {}
+    for one in METRICS.values():
+        full = f"{one.group} {one.label}" if one.group not in ("", "per request") else one.label
+        words = [full, one.label, one.short.lstrip("+")]
+        found.setdefault(one.meaning, []).extend(word for word in words if word)
+    rows = []
+    for meaning, words in found.items():
+        different = {word.lower(): word for word in reversed(words)}
+        rows.append((", ".join(reversed(different.values())), _cell(meaning)))
+    return _table(("word", "meaning"), rows)
+
+
+def verdicts() -> str:
+    """Every verdict of a cell."""
+    rows = [
+        (code, "yes" if entry.publishable else "no", _cell(_sentence(entry.meaning)))
+        for code, entry in VERDICTS.items()
+    ]
+    return _table(("verdict", "to publish", "meaning"), rows)
+
+
+def absences() -> str:
+    """Every code of a figure that does not exist."""
+    return _table(("code", "meaning"), [(f"`{code}`", _cell(_sentence(text))) for code, text in ABSENCES.items()])
+
+
+def warnings() -> str:
+    """Every warning of a campaign."""
+    return _table(("code", "meaning"), [(f"`{code}`", _cell(entry.text)) for code, entry in WARNINGS.items()])
+
+
 PARTS: Mapping[tuple[str, str], Callable[[], str]] = {
     ("docs/results-format.md", "documents"): documents,
+    ("docs/results-format.md", "figures"): figures,
+    ("docs/results-format.md", "absences"): absences,
+    ("docs/results-format.md", "warnings"): warnings,
+    ("docs/glossary.md", "figures"): figure_words,
+    ("docs/glossary.md", "verdicts"): verdicts,
     ("docs/matrix.md", "matrix"): lambda: input_keys(Matrix),
     ("docs/adding-a-gateway.md", "recipe"): lambda: input_keys(Recipe),
     ("docs/commands.md", "tasks"): tasks,
@@ -136,12 +219,12 @@ PARTS: Mapping[tuple[str, str], Callable[[], str]] = {
 
 
 def markers(part: str) -> tuple[str, str]:
-    """The comments that a generated part stands between."""
+    """Return the comments that a generated part stands between."""
     return f"<!-- begin generated: {part} -->", f"<!-- end generated: {part} -->"
 
 
 def with_part(text: str, part: str, made: str) -> str:
-    """The page with its part replaced; ValueError when it does not have both markers once."""
+    """Return the page with its part replaced; raise ValueError when it does not have both markers once."""
     begin, end = markers(part)
     if text.count(begin) != 1 or text.count(end) != 1:
         raise ValueError(f"the markers of {part} do not stand there once")
@@ -150,33 +233,79 @@ def with_part(text: str, part: str, made: str) -> str:
     return f"{before}{begin}\n\n{made}\n\n{end}{after}"
 
 
-def _section(model: type[BaseModel], known: Titles, *, is_input: bool = False) -> str:
+def fresh(text: str, page: str) -> tuple[str, list[str]]:
+    """Return a page with all of its parts as the code makes them, and the names of those that were stale."""
+    stale = []
+    for (of, part), make in PARTS.items():
+        if of == page:
+            made = with_part(text, part, make())
+            if made != text:
+                stale.append(f"{page}: {part}")
+            text = made
+    return text, stale
+
+
+def main(arguments: Sequence[str] | None = None, *, root: Path = CHECKOUT) -> int:
+    """Rewrite stale parts of the pages below `root`, or only name them; return the exit code."""
+    parser = argparse.ArgumentParser(
+        description="Rewrite the parts of the documentation that are made from the code."
+    )
+    parser.add_argument("--check", action="store_true", help="write nothing; name stale parts and exit with 1")
+    only_check = parser.parse_args(arguments).check
+    found = []
+    for page in dict.fromkeys(page for page, _ in PARTS):
+        text, stale = fresh((root / page).read_text(encoding="utf-8"), page)
+        found += stale
+        if stale and not only_check:
+            (root / page).write_text(text, encoding="utf-8")
+    for one in found:
+        sys.stdout.write(f"{one} {'is stale; run: python docs/generate.py' if only_check else 'was rewritten'}\n")
+    return 1 if found and only_check else 0
+
+
+def _section(model: type[Any], known: Titles, *, is_input: bool = False) -> str:
     rows = []
-    for name, field in model.model_fields.items():
+    for name, field in _fields(model).items():
         key = field.serialization_alias or field.alias or name
         form = _input_form(name, field, known) if is_input else _type_text(field.annotation, known)
         form += "" if field.is_required() or not is_input else _default_text(name, field)
         rows.append((f"`{key}`", _cell(form), _cell(field.description or "")))
+    if issubclass(model, Figures):
+        level = f"figures of a {model.level}"
+        rows.append((f"*{level}*", "as under [Figures](#figures)", "Each a key of its own beside the others."))
     first = (model.__doc__ or "").strip().split("\n\n")[0].replace("\n", " ")
     sentences = re.sub(r"(?<=[.!?]) (?=[A-Z`])", "\n", " ".join(first.split()))
     return f"### {known[model]}\n\n{sentences}\n\n{_table(('key', 'form', 'meaning'), rows)}"
 
 
-def _parts(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
-    """Models inside a model, depth first, in the order of its fields."""
-    seen: dict[type[BaseModel], None] = {}
+def _fields(model: type[Any]) -> Mapping[str, FieldInfo]:
+    """Return the fields of a document; those of the matrix's plain classes are read as a document reads them."""
+    if issubclass(model, BaseModel):
+        return model.model_fields
+    return {
+        name: FieldInfo.from_annotation(annotation)
+        for name, annotation in get_type_hints(model, include_extras=True).items()
+        if get_origin(annotation) is not ClassVar
+    }
+
+
+def _parts(model: type[Any]) -> Iterator[type[Any]]:
+    """Yield models inside a model, depth first, in the order of its fields."""
+    seen: dict[type[Any], None] = {}
 
     def visit(annotation: Any) -> None:
-        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        if isinstance(annotation, type) and (issubclass(annotation, BaseModel) or is_dataclass(annotation)):
             if annotation not in seen:
                 seen[annotation] = None
-                for field in annotation.model_fields.values():
+                for field in _fields(annotation).values():
                     visit(field.annotation)
+                if issubclass(annotation, Figures):
+                    visit(FigureValue)
             return
         for inner in get_args(annotation):
             visit(inner)
 
-    for field in model.model_fields.values():
+    for field in _fields(model).values():
         visit(field.annotation)
     yield from seen
 
@@ -222,6 +351,15 @@ def _default_text(name: str, field: FieldInfo) -> str:
     return f", else `{default}`"
 
 
+def _exists(one: Metric) -> str:
+    mode = f"{one.modes[0]}, " if len(one.modes) == 1 else ""
+    return f"{mode}{_LOADS[one.loads]}"
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
+
+
 def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
@@ -229,3 +367,7 @@ def _cell(text: str) -> str:
 def _table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     lines = [f"| {' | '.join(heads)} |", f"|{'|'.join(' --- ' for _ in heads)}|"]
     return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

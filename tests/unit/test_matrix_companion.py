@@ -8,35 +8,38 @@ from pathlib import Path
 import pytest
 
 from tests.unit.matrix_samples import cells
-from weighbridge.matrix.cells import LoadSpec
-from weighbridge.matrix.ride_along import RideAlong, most_rps, with_ride
+from weighbridge.matrix.loads import Load, RateLoad
+from weighbridge.matrix.loads.companion import RideAlong, most_rps
 
 LOADS = [(50, 30, 32), (20, 8, 32), (150, 30, 44), (300, 30, 87), (5, 60, 32), (1000, 12, 140)]
 
 
-def _load(rate_rps: float, duration_s: float, connections: int = 32) -> LoadSpec:
-    return LoadSpec("rate", rate_rps, None, duration_s, round(rate_rps * duration_s), connections, 25, 60.0)
+def _load(rate_rps: float, duration_s: float, connections: int = 32) -> Load:
+    return RateLoad(rate_rps, duration_s, round(rate_rps * duration_s), connections, 25, 60.0)
 
 
-def _ridden(rate_rps: float, duration_s: float, connections: int = 32, asked: RideAlong = "auto") -> LoadSpec:
-    found = with_ride(_load(rate_rps, duration_s, connections), "oha", asked)
-    assert found.ride is not None, found.no_ride
+def _ridden(rate_rps: float, duration_s: float, connections: int = 32, asked: RideAlong = "auto") -> Load:
+    found = _load(rate_rps, duration_s, connections).with_companion("probe", asked)
+    assert found.companion is not None, found.no_companion
     return found
+
+
+def _parts(load: RateLoad) -> tuple[RateLoad, RateLoad]:
+    main, companion = load.parts()
+    assert (main.role, companion.role, companion.driver) == ("main", "companion", "probe")
+    return main.load, companion.load
 
 
 @pytest.mark.parametrize(("rate", "duration", "connections"), LOADS)
 def test_both_parts_make_the_whole(rate: float, duration: float, connections: int) -> None:
     """Rates, requests and measured requests of driver and probe sum up; both parts last equally long."""
     whole = _ridden(rate, duration, connections)
-    main, rider = whole.main, whole.rider
+    main, rider = _parts(whole)
 
-    assert rider is not None
-    assert main.rate_rps is not None
-    assert rider.rate_rps is not None
     assert main.rate_rps + rider.rate_rps == pytest.approx(rate, abs=1e-9)
     assert main.window_count + rider.window_count == whole.window_count
     assert main.request_count + rider.request_count == whole.request_count == round(rate * duration)
-    assert (main.connections, main.ride, rider.ride) == (connections, None, None)
+    assert (main.connections, main.companion, rider.companion) == (connections, None, None)
     span_s = whole.window_count / rate
     assert rider.window_count / rider.rate_rps == pytest.approx(span_s, abs=0.51 / rider.rate_rps)
     assert main.window_count / main.rate_rps == pytest.approx(span_s, abs=0.51 / main.rate_rps)
@@ -45,10 +48,8 @@ def test_both_parts_make_the_whole(rate: float, duration: float, connections: in
 @pytest.mark.parametrize(("rate", "duration", "connections"), LOADS)
 def test_the_share_is_a_quarter_at_most(rate: float, duration: float, connections: int) -> None:
     """Whatever is wanted, the driver keeps three quarters of the rate."""
-    rider = _ridden(rate, duration, connections).rider
+    _, rider = _parts(_ridden(rate, duration, connections))
 
-    assert rider is not None
-    assert rider.rate_rps is not None
     assert rider.rate_rps <= rate / 4
     assert most_rps(rate) == rate / 4
 
@@ -56,67 +57,61 @@ def test_the_share_is_a_quarter_at_most(rate: float, duration: float, connection
 @pytest.mark.parametrize(("rate", "duration", "connections"), [one for one in LOADS if one[0] * one[1] >= 1000])
 def test_two_hundred_samples_are_left_with_a_tenth_in_reserve(rate: float, duration: float, connections: int) -> None:
     """Where the rate allows it, p95 is a figure even when a tenth is left out for the probe's lateness."""
-    rider = _ridden(rate, duration, connections).rider
+    _, rider = _parts(_ridden(rate, duration, connections))
 
-    assert rider is not None
     assert 0.9 * rider.request_count >= 198
     assert rider.request_count <= 240
 
 
 def test_a_long_window_has_one_a_second() -> None:
     """The rate does not fall below 1/s: an hour of it gives a p99 too."""
-    rider = _ridden(300, 3600, 87).rider
+    _, rider = _parts(_ridden(300, 3600, 87))
 
-    assert rider is not None
     assert rider.rate_rps == 1.0
     assert rider.request_count >= 1000
 
 
 def test_own_connections_are_a_share_of_the_cap() -> None:
     """The probe meets a slow lane with the same room as the driver: C × r ÷ R, at least 4."""
-    assert _ridden(20, 8, 32).ride.connections == 8  # type: ignore[union-attr]
-    assert _ridden(300, 30, 87).ride.connections == 4  # type: ignore[union-attr]
-    assert _ridden(50, 30, 320).ride.connections > 40  # type: ignore[union-attr]
+    assert _ridden(20, 8, 32).companion.connections == 8  # type: ignore[union-attr]
+    assert _ridden(300, 30, 87).companion.connections == 4  # type: ignore[union-attr]
+    assert _ridden(50, 30, 320).companion.connections > 40  # type: ignore[union-attr]
 
 
 def test_more_connections_keep_the_parts_whole() -> None:
     """With twice the connections the counts still sum up: the parts follow from rate and caps."""
-    whole = _ridden(50, 30)
-    assert whole.ride is not None
-    more = replace(whole, connections=64, ride=replace(whole.ride, connections=10))
+    more = _ridden(50, 30).with_connections(2)
+    main, rider = _parts(more)
 
-    assert more.rider is not None
-    assert more.main.window_count + more.rider.window_count == more.window_count == 1500 + 64 + 10
+    assert main.window_count + rider.window_count == more.window_count == 1500 + 64 + 10
 
 
 @pytest.mark.parametrize(
-    ("load", "driver", "asked", "reason"),
+    ("load", "asked", "reason"),
     [
-        (_load(20, 2), "oha", "auto", "20 are the least that give a median"),
-        (_load(50, 30), "wrk", 0.5, "20 are the least that give a median"),
-        (_load(100, 1, 2000), "oha", "auto", "less than half of the requests"),
-        (_load(50, 30), "oha", "off", "off: the matrix wants no probe"),
-        (_load(50, 30), "probe", "auto", None),
-        (LoadSpec("clients", None, 4, None, 100, 4, 0, 60.0), "oha", "auto", None),
+        (_load(20, 2), "auto", "20 are the least that give a median"),
+        (_load(50, 30), 0.5, "20 are the least that give a median"),
+        (_load(100, 1, 2000), "auto", "less than half of the requests"),
+        (_load(50, 30), "off", "off: the matrix wants no probe"),
     ],
 )
-def test_no_probe_rides_along(load: LoadSpec, driver: str, asked: RideAlong, reason: str | None) -> None:
+def test_no_probe_rides_along(load: RateLoad, asked: RideAlong, reason: str) -> None:
     """It is left out where it would give nothing or take too much, with a reason, and the load stays as it was."""
-    found = with_ride(load, driver, asked)  # type: ignore[arg-type]
+    found = load.with_companion("probe", asked)
 
-    assert found.ride is None
-    assert found.main == replace(load, no_ride=found.no_ride)
-    assert (found.no_ride is None) if reason is None else (reason in (found.no_ride or ""))
+    assert found.companion is None
+    assert [part.load for part in found.parts()] == [replace(load, no_companion=found.no_companion)]
+    assert reason in (found.no_companion or "")
 
 
 def test_every_lane_has_it_and_the_floor_too(tmp_path: Path) -> None:
     """At one rate the direct lane and each gateway are weighed with the same probe beside the same driver."""
     rates = [cell for cell in cells(tmp_path) if cell.load.kind == "rate"]
 
-    assert len({cell.load.ride for cell in rates if cell.mode == "plain"}) == 1
+    assert len({cell.load.companion for cell in rates if cell.mode == "plain"}) == 1
     assert any(cell.is_floor for cell in rates)
-    assert all(cell.load.ride for cell in rates)
-    assert not any(cell.load.ride for cell in cells(tmp_path) if cell.load.kind == "clients")
+    assert all(cell.load.companion for cell in rates)
+    assert not any(cell.load.companion for cell in cells(tmp_path) if cell.load.kind == "clients")
 
 
 def test_the_matrix_sets_it(tmp_path: Path) -> None:
@@ -125,5 +120,5 @@ def test_the_matrix_sets_it(tmp_path: Path) -> None:
     off = cells(tmp_path, ("duration: 30s", "duration: 30s, ride_along: off"))
     probe = cells(tmp_path, ("runs: 3", "runs: 3\ndriver: probe"))
 
-    assert {cell.load.ride.rate_rps for cell in asked if cell.load.ride} == {3.0}
-    assert not any(cell.load.ride for cell in (*off, *probe))
+    assert {cell.load.companion.rate_rps for cell in asked if cell.load.companion} == {3.0}
+    assert not any(cell.load.companion for cell in (*off, *probe))

@@ -1,0 +1,127 @@
+"""Numbers of clients: a closed loop, each client with one request at a time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import ConfigDict, Field
+
+from weighbridge.matrix.loads.contract import (
+    STRICT,
+    CheckContext,
+    LoadPart,
+    Remark,
+    Target,
+    Timeout,
+    Warmup,
+    check_timeout,
+)
+from weighbridge.matrix.loads.samples import few_samples
+from weighbridge.matrix.requests import AnswerSpec, Mode
+from weighbridge.matrix.strict import Strict, whole
+from weighbridge.matrix.yamltext import KeyPath
+
+_PATH = ("loads", "clients")
+
+
+@dataclass(frozen=True)
+class ClientsLoad:
+    """So many clients for so many measured requests; the first request on each connection is not measured."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+
+    clients: Annotated[int, Field(description="Number of clients.")]
+    request_count: Annotated[int, Field(description="Requests measured.")]
+    connections: Annotated[int, Field(description="Connections: one for each client.")]
+    warmup_count: Annotated[int, Field(description="Requests before each window.")]
+    timeout_s: Annotated[float, Field(description="Limit of one request.")]
+    kind: Annotated[Literal["clients"], Field(description="A closed loop.")] = "clients"
+
+    has_schedule: ClassVar[bool] = False
+    measures_times: ClassVar[bool] = True
+    duration_s: ClassVar[None] = None
+    offered_rps: ClassVar[None] = None
+    companion: ClassVar[None] = None
+    no_companion: ClassVar[None] = None
+
+    @property
+    def name(self) -> str:
+        """Return `clients-10`."""
+        return f"clients-{self.clients}"
+
+    @property
+    def size(self) -> float:
+        """Return what loads of this kind are sorted by."""
+        return float(self.clients)
+
+    @property
+    def concurrency(self) -> int:
+        """Return how many requests are open at a time."""
+        return self.clients
+
+    @property
+    def is_serial(self) -> bool:
+        """Return whether there is one request after the other."""
+        return self.clients == 1
+
+    @property
+    def window_count(self) -> int:
+        """Return how many requests the window asks for."""
+        return self.request_count + self.connections
+
+    def expected_s(self, answer: AnswerSpec, mode: Mode, *, added_s: float = 0.0) -> float:
+        """Return how long the window takes on a lane that adds so much to each request."""
+        return math.ceil(self.window_count / self.clients) * (answer.provider_time_s(mode) + added_s)
+
+    def window_answer(self, answer: AnswerSpec) -> AnswerSpec:
+        """Return what the provider answers in the window."""
+        return answer
+
+    def parts(self) -> tuple[LoadPart[ClientsLoad], ...]:
+        """Return what each load generator drives: all of it."""
+        return (LoadPart("main", None, self),)
+
+    def without_companion(self, _reason: str | None = None) -> ClientsLoad:
+        """Return the load as it is, since it has no companion."""
+        return self
+
+    def with_connections(self, _factor: int) -> None:
+        """Return None: more connections would be more clients, another load."""
+        return
+
+    def advice(self, _answer: AnswerSpec, _mode: Mode) -> Iterator[Remark]:
+        """Yield what weakens the figures of this load, with the key to change."""
+        few = few_samples(self.request_count)
+        if few is not None:
+            yield (
+                "requests_below_percentile",
+                (*_PATH, "requests"),
+                f"{self.request_count:,} requests are measured in a run; {few}",
+            )
+
+
+class ClientsSchema(Strict):
+    """Closed loop: so many clients, each with one request at a time."""
+
+    counts: Annotated[tuple[Annotated[int, whole(1, 10_000)], ...], Field(min_length=1)] = Field(
+        description="Numbers of clients, such as [1, 10]."
+    )
+    request_count: Annotated[int, whole(1, 10_000_000)] = Field(alias="requests", description="Requests measured.")
+    warmup_count: Warmup = Field(default=25, alias="warmup", description="Requests before each window.")
+    timeout_s: Timeout = Field(default=60.0, alias="timeout", description="Limit of one request, such as 60s.")
+
+    def loads(self, _target: Target) -> Iterator[ClientsLoad]:
+        """Yield one load for each number of clients."""
+        for clients in self.counts:
+            yield ClientsLoad(clients, self.request_count, clients, self.warmup_count, self.timeout_s)
+
+    def lists(self) -> Iterator[tuple[KeyPath, Sequence[Hashable]]]:
+        """Yield the numbers of clients."""
+        yield (*_PATH, "counts"), self.counts
+
+    def check(self, around: CheckContext) -> None:
+        """Raise InputError for a limit that an answer alone would reach."""
+        check_timeout(self.timeout_s, around, (*_PATH, "timeout"))

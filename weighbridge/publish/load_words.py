@@ -1,0 +1,86 @@
+"""How each kind of load is worded on pages and in the terminal: one table, by kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from weighbridge.matrix.loads import LOADS, Load
+from weighbridge.publish import numbers
+from weighbridge.publish.words import BOUND_TEXT
+
+
+@dataclass(frozen=True)
+class LoadWords:
+    """Wording of one kind of load.
+
+    `text` names one load, `together` all of a campaign in a sentence; `how` and `preposition` stand before them;
+    `heading` and `caption` are those of a page's table, `terminal` that of a table in the terminal.
+    """
+
+    text: Callable[[Load], str]
+    together: Callable[[Sequence[Load]], str]
+    preposition: str
+    how: str
+    heading: str
+    caption: str
+    terminal: str
+
+
+def _rates(loads: Sequence[Load]) -> str:
+    return f"at {numbers.listed([numbers.short(load.size) for load in loads])} requests per second"
+
+
+def _clients(loads: Sequence[Load]) -> str:
+    word = "client" if all(load.is_serial for load in loads) else "clients"
+    return f"with {numbers.listed([numbers.count(load.concurrency) for load in loads])} {word}"
+
+
+LOAD_WORDS: Mapping[str, LoadWords] = {
+    "rate": LoadWords(
+        text=lambda load: f"{numbers.short(load.size)}/s",
+        together=_rates,
+        preposition="At",
+        how="at a rate",
+        heading="At a rate",
+        caption="Open loop: requests arrive at a fixed rate whether or not earlier ones are answered. "
+        "Response time counts from the intended start.",
+        terminal="at a rate",
+    ),
+    "clients": LoadWords(
+        text=lambda load: numbers.plural(load.concurrency, "client"),
+        together=_clients,
+        preposition="With",
+        how="with clients",
+        heading="With clients that wait for their answer",
+        caption=f"Closed loop: each client sends its next request when it has its answer. {BOUND_TEXT}",
+        terminal="with clients (more than one: bounded by the throughput)",
+    ),
+    "streams": LoadWords(
+        text=lambda load: numbers.plural(load.connections, "held stream"),
+        together=lambda loads: f"with up to {numbers.count(loads[-1].connections)} streams held open",
+        preposition="With",
+        how="with held streams",
+        heading="With streams held open",
+        caption="Streams are opened and stay open, more at each step.",
+        terminal="with streams held open",
+    ),
+}
+
+# Kinds that have tables of times, in the order of tables.
+TIMED_KINDS = tuple(kind for kind, load in LOADS.items() if load.measures_times)
+
+
+def load_text(load: Load) -> str:
+    """Return `50/s`, `10 clients` or `100 held streams`."""
+    return LOAD_WORDS[load.kind].text(load)
+
+
+def loads_text(loads: Sequence[Load]) -> str:
+    """Return all loads of a campaign in words: `at 20 and 50 requests per second and with 1 client`."""
+    parts = []
+    for kind, words in LOAD_WORDS.items():
+        found = {load.name: load for load in loads if load.kind == kind}
+        if found:
+            parts.append(words.together(sorted(found.values(), key=lambda load: load.size)))
+    return " and ".join(parts)
