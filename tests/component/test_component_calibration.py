@@ -139,7 +139,7 @@ def test_the_next_campaign_tells_whose_certificate_holds(calibrated: tuple[Proje
         assert f"campaign {made['campaign']}" in ran.out
         assert made["campaign"] in page
     else:
-        assert found["absent"].endswith("the calibration failed")
+        assert found["detail"].endswith("the calibration failed")
         assert "There is no valid certificate of this scale" in ran.out
         assert "There is no valid certificate of this scale" in page
 

@@ -118,7 +118,7 @@ def test_a_fault_has_verdict_and_reason(
     assert [one["reason"]["code"] for one in found["rejected"]] == [reason]
     assert sentence in found["reason"]["detail"]
     assert found["reason"]["detail"] in ran.out
-    assert found["response_ms"] == {"absent": verdict}
+    assert found["response_ms"]["absent"] == verdict
 
 
 def test_a_dead_gateway_is_started_afresh(weighed: tuple[Project, Ran]) -> None:
@@ -169,5 +169,5 @@ def test_a_lane_that_does_not_keep_the_rate_is_a_result(project: Project) -> Non
     assert found["achieved_rps"]["value"] == pytest.approx(5, rel=0.4)
     assert "of 20 per second" in found["served_text"]
     assert found["served_text"] in ran.out
-    assert found["shift_ms"]["absent"].startswith("saturated")
+    assert found["shift_ms"]["absent"] == "saturated"
     assert project.runs(found["cell"])["b01"]["driver"]["cut"] is True

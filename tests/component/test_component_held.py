@@ -70,13 +70,13 @@ def test_nothing_is_timed(weighed: tuple[Project, Ran]) -> None:
     timings = {name: value for name, value in cell.items() if name.endswith("_ms")}
     assert len(timings) > 10
     assert {value["absent"] for value in timings.values()} == {"held_streams"}
-    assert cell["achieved_rps"] == cell["cpu_ms_per_request"] == {"absent": "held_streams"}
+    assert cell["achieved_rps"] == cell["cpu_ms_per_request"] == {"absent": "held_streams", "detail": ""}
 
 
 def test_the_lane_without_a_gateway_has_no_memory(weighed: tuple[Project, Ran]) -> None:
     """The floor holds the same streams, which shows that the rig can, and has no gateway to weigh."""
     cell = weighed[0].cells()[f"direct.none.work.stream.{LOAD}"]
-    assert (cell["verdict"], cell["memory_per_stream_bytes"]) == ("valid", {"absent": "no_gateway"})
+    assert (cell["verdict"], cell["memory_per_stream_bytes"]) == ("valid", {"absent": "no_gateway", "detail": ""})
 
 
 def test_streams_that_do_not_open_are_told(weighed: tuple[Project, Ran]) -> None:
@@ -86,7 +86,7 @@ def test_streams_that_do_not_open_are_told(weighed: tuple[Project, Ran]) -> None
     assert (cell["verdict"], [one["reason"]["code"] for one in cell["rejected"]]) == ("errored", ["errors"])
     assert "streams open when" in cell["reason"]["detail"]
     assert cell["reason"]["detail"] in ran.out
-    assert cell["memory_per_stream_bytes"] == {"absent": "errored"}
+    assert cell["memory_per_stream_bytes"] == {"absent": "errored", "detail": ""}
     ran.ends_with(3)
 
 
