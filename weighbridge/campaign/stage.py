@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from weighbridge import METHOD_VERSION, resources
+from weighbridge import resources
 from weighbridge.campaign.diary import Diary
 from weighbridge.campaign.listener import Listener
+from weighbridge.campaign.planning import fingerprint
 from weighbridge.campaign.request import CampaignRequest
 from weighbridge.load.driver import LoadPlan
 from weighbridge.matrix.cells import Cell, LaneKey
@@ -94,15 +94,5 @@ class Stage:
         )
 
     def fingerprint(self, cell: Cell) -> str:
-        """Digest of all that makes a cell what it is: recipe, copy of the gateway, settings, load, driver, method."""
-        recipe = self.request.catalogue.get(cell.lane.gateway)
-        installed = self.request.gateways[cell.lane.gateway]
-        parts = (
-            str(METHOD_VERSION),
-            repr(cell),
-            recipe.digest if recipe else "",
-            str(installed.facts.sha256),
-            str(self.request.tool.facts.version),
-            *((repr(self.cpus),) if self.cpus else ()),
-        )
-        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+        """Return the digest of all that makes a run of a cell what it is."""
+        return fingerprint(self.request, cell, self.cpus)

@@ -40,6 +40,11 @@ class Loads(Strict):
         every = (self.rate, self.clients, self.streams)
         return tuple(schema for schema in every if schema is not None)
 
+    @property
+    def companion(self) -> str | float | None:
+        """Return what was asked of a companion; None where no load can have one."""
+        return None if self.rate is None else self.rate.ride_along
+
     def loads(self, target: Target) -> Iterator[Load]:
         """Yield every load for an answer in a mode."""
         for schema in self.asked:
