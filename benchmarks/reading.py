@@ -16,8 +16,8 @@ from pathlib import Path
 
 from weighbridge.judge.figures import run_figures
 from weighbridge.judge.inputs import WindowFacts
-from weighbridge.load.driver import Reading
 from weighbridge.load.read import read_report
+from weighbridge.load.reading import Reading
 from weighbridge.matrix.loads import RateLoad
 from weighbridge.record.figures import Timing
 from weighbridge.record.load_report import LoadReport

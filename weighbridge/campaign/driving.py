@@ -14,7 +14,8 @@ from weighbridge.campaign.stage import Stage
 from weighbridge.command import Command, Ended
 from weighbridge.errors import InputError
 from weighbridge.load.bodies import BodyFacts, BodyPlan, write_bodies
-from weighbridge.load.driver import Driver, LoadPlan, Reading
+from weighbridge.load.driver import Driver, LoadPlan
+from weighbridge.load.reading import Reading
 from weighbridge.matrix.cells import Cell
 from weighbridge.record.host import ToolFacts
 from weighbridge.record.run import DriverRecord

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from weighbridge.campaign.window import PROVIDER_FILE, Window
 from weighbridge.judge.inputs import InbandFacts, RiderFacts, WindowFacts
-from weighbridge.load.driver import Reading
+from weighbridge.load.reading import Reading
 from weighbridge.matrix.cells import Cell
 from weighbridge.record.figures import Absent
 from weighbridge.record.provider_rows import read_provider_rows

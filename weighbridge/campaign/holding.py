@@ -5,30 +5,19 @@ Called by the walk for cells whose load holds streams. The steps are the holder'
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
-from pathlib import Path
 
-import weighbridge
 from weighbridge.campaign.stage import Stage
 from weighbridge.load.driver import LoadPlan
 from weighbridge.load.holding import PROGRAM_FOLDER, Holder, go_on, holder_plan, waiting
-from weighbridge.record.host import ToolFacts
 from weighbridge.rig import memory
-from weighbridge.rig.installing import Tool
+from weighbridge.rig.bundled_tool import bundled_tool
 from weighbridge.rig.lane import Lane
-from weighbridge.rig.obtain import digest_of_programs
 
 
 def with_holder(stage: Stage) -> Stage:
     """The stage with the holder of streams as its driver; while it runs, memory is read at each of its steps."""
-    facts = ToolFacts(
-        name=Holder.name,
-        version=weighbridge.__version__,
-        sha256=digest_of_programs(PROGRAM_FOLDER),
-        source="bundled",
-    )
-    tool = Tool(Path(sys.executable), facts)
+    tool = bundled_tool(Holder.name, PROGRAM_FOLDER)
     request = replace(stage.request, driver=Holder(), tool=tool)
     return replace(stage, request=request, watch=lambda lane, plan: _look(stage, lane, plan))
 

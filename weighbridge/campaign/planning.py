@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 from weighbridge import METHOD_VERSION
 from weighbridge.campaign.request import CampaignRequest
-from weighbridge.load.probe_driver import PROGRAM_FOLDER
+from weighbridge.errors import ToolMissing
+from weighbridge.load.drivers import DRIVERS
 from weighbridge.matrix.cells import Cell
 from weighbridge.record.campaign import CpuPlanFacts
 from weighbridge.record.canonical import digest
@@ -16,7 +17,8 @@ from weighbridge.record.cell import identity_of
 from weighbridge.record.host import ToolFacts
 from weighbridge.record.plan import AcceptRules, EffectivePlan, PlannedGateway
 from weighbridge.rig.affinity import CpuPlan
-from weighbridge.rig.probe_tool import find_probe
+from weighbridge.rig.bundled_tool import bundled_tool
+from weighbridge.rig.installing import Tool
 
 
 def effective_plan(request: CampaignRequest, tools: Sequence[ToolFacts]) -> EffectivePlan:
@@ -62,8 +64,17 @@ def fingerprint(request: CampaignRequest, cell: Cell, cpus: CpuPlan | None) -> s
 
 
 def companion_tools(cells: Sequence[Cell]) -> tuple[ToolFacts, ...]:
-    """Return the probe, where it takes a part of a rate beside the driver."""
-    return (find_probe(PROGRAM_FOLDER).facts,) if any(cell.load.companion for cell in cells) else ()
+    """Return the programs that take a part of a rate beside the driver."""
+    names = dict.fromkeys(cell.load.companion.driver for cell in cells if cell.load.companion is not None)
+    return tuple(driver_tool(name).facts for name in names)
+
+
+def driver_tool(name: str) -> Tool:
+    """Return the program of a driver that comes with us; ToolMissing for another, which has to be found."""
+    folder = DRIVERS[name].program_folder
+    if folder is None:
+        raise ToolMissing(f"{name} does not come with Weighbridge, so it cannot drive beside another load generator")
+    return bundled_tool(name, folder)
 
 
 def cpu_facts(cpus: CpuPlan) -> CpuPlanFacts:

@@ -11,18 +11,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from weighbridge.campaign.driving import Driven, Party, driven_by, driver_cores, make_bodies, seed_of
+from weighbridge.campaign.planning import driver_tool
 from weighbridge.campaign.stage import Stage
 from weighbridge.command import Command, Ended
 from weighbridge.errors import InputError, ToolMissing
 from weighbridge.load.driver import LoadPlan
-from weighbridge.load.drivers import DRIVERS
-from weighbridge.load.probe_driver import PROGRAM_FOLDER
+from weighbridge.load.drivers import DRIVERS, STAMP_READER
 from weighbridge.matrix.cells import Cell
 from weighbridge.rig.lane import Lane
-from weighbridge.rig.probe_tool import find_probe
 from weighbridge.rig.services import Running
 
-_DRIVER = "probe"
 _READY_WITHIN_S = 20.0
 _LOOK_S = 0.005
 _FOLDER = "rider"
@@ -61,7 +59,7 @@ def plan_ride(cell: Cell, plan: LoadPlan, seed_text: str) -> LoadPlan | None:
 
 def board(stage: Stage, lane: Lane, plan: LoadPlan) -> Riding | str:
     """The probe with its window open, or why it cannot ride."""
-    party = Party(DRIVERS[_DRIVER], find_probe(PROGRAM_FOLDER).facts, plan)
+    party = Party(DRIVERS[STAMP_READER], driver_tool(STAMP_READER).facts, plan)
     try:
         command = party.command()
         running = stage.supervisor.begin(command, cores=driver_cores(stage))

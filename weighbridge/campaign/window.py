@@ -16,7 +16,8 @@ from weighbridge.campaign.rider import Riding, alight, board, plan_ride
 from weighbridge.campaign.stage import Stage
 from weighbridge.command import Ended
 from weighbridge.load.bodies import BodyFacts
-from weighbridge.load.driver import LoadPlan, Reading
+from weighbridge.load.driver import LoadPlan
+from weighbridge.load.reading import Reading
 from weighbridge.matrix.cells import Cell
 from weighbridge.matrix.loads import ClientsLoad, Load
 from weighbridge.record.host import LoadReading

@@ -13,6 +13,9 @@ from weighbridge.matrix.drivers import Drivers, DriverTraits
 
 DRIVERS: Mapping[str, Driver] = MappingProxyType({"oha": Oha(), "wrk": Wrk(), "probe": Probe()})
 
+# The driver that sees the stamps of every request, which calibrations are measured by.
+STAMP_READER = next(name for name, driver in DRIVERS.items() if driver.capabilities.inband)
+
 # The same for the matrix, which imports no driver.
 TRAITS: Drivers = MappingProxyType(
     {

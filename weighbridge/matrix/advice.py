@@ -35,7 +35,7 @@ def _few_runs(loaded: LoadedMatrix) -> Iterator[tuple[KeyPath, str]]:
 
 def _of_loads(cells: Sequence[Cell]) -> Iterator[tuple[KeyPath, str]]:
     for cell in cells:
-        yield from cell.load.advice(cell.answer, cell.mode)
+        yield from ((path, text) for _, path, text in cell.load.advice(cell.answer, cell.mode))
 
 
 def _unused_chains(loaded: LoadedMatrix, cells: Sequence[Cell]) -> Iterator[tuple[KeyPath, str]]:

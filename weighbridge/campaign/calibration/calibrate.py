@@ -35,6 +35,7 @@ from weighbridge.campaign.stage import Stage
 from weighbridge.errors import LaneFailed
 from weighbridge.judge.calibration import Weight, aa_pair, under_jitter, weigh
 from weighbridge.judge.certificate import Findings, Origin, certify
+from weighbridge.load.drivers import STAMP_READER
 from weighbridge.matrix.calibration import Calibration, Floors
 from weighbridge.record.certificate import (
     Certificate,
@@ -82,7 +83,7 @@ class _Direct:
 def calibrate(stage: Stage, spec: Calibration) -> Certificate:
     """The certificate, kept in the campaign's folder."""
     tools = find_drivers(stage)
-    apart = with_driver(kept_apart(stage), "probe", tools)
+    apart = with_driver(kept_apart(stage), STAMP_READER, tools)
     steps = Steps(spec.estimated_s, spec.window_count)
     gaps = _Gaps(stage)
     blocks = gaps.part("mixed blocks", lambda: _blocks(apart, steps, spec), NO_BLOCKS)

@@ -16,6 +16,7 @@ from weighbridge.campaign.calibration.windows import folder_of
 from weighbridge.campaign.stage import Stage
 from weighbridge.judge.calibration import LaneSamples, Weight, WeightBlock
 from weighbridge.judge.weighed import WeighedLane, timed_rows, weighed_lane, weight_block
+from weighbridge.load.drivers import STAMP_READER
 from weighbridge.matrix.axes import window_of
 from weighbridge.matrix.calibration import TARE, Calibration
 from weighbridge.matrix.cells import Cell
@@ -71,7 +72,7 @@ def _runs(stage: Stage, spec: Calibration) -> list[_Run]:
     found = []
     for record in stage.store.runs():
         cell = cells.get(record.cell)
-        if cell is None or not record.accepted or cell.driver != "probe":
+        if cell is None or not record.accepted or cell.driver != STAMP_READER:
             continue
         folder = folder_of(stage.store, record)
         facts = inband_of(folder, cell.mode, cell.answer)

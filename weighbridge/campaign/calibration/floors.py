@@ -23,8 +23,8 @@ from weighbridge.campaign.calibration.windows import (
 from weighbridge.campaign.stage import Stage
 from weighbridge.judge.mixture import quantile_ns
 from weighbridge.judge.weighed import good_rows
-from weighbridge.load.drivers import DRIVERS
-from weighbridge.matrix.calibration import FloorDriver, Floors
+from weighbridge.load.drivers import DRIVERS, STAMP_READER
+from weighbridge.matrix.calibration import Floors
 from weighbridge.matrix.requests import AnswerSpec, PayloadSpec
 from weighbridge.record.certificate import DriverFloor, StampingResult
 from weighbridge.record.figures import Absent, Figure, FigureOrAbsent, Timing
@@ -34,7 +34,6 @@ from weighbridge.rig.lane import Lane
 
 _CONNECTIONS = 50
 _CEILING_CLIENTS = 32
-_CEILING_COUNT: Mapping[str, int] = {"wrk": 10_000, "probe": 4_000}
 _AT_ONCE = AnswerSpec("at-once", 0.0, 1, 0.0)
 # Small prompts: the ceiling asks how many answers a second, not how many bytes.
 _SMALL = PayloadSpec("small", 0, 64)
@@ -44,11 +43,11 @@ _SMALL = PayloadSpec("small", 0, 64)
 class DriverTools:
     """The programs of the drivers that are there, and why each other one is not."""
 
-    tools: Mapping[FloorDriver, Tool]
-    absent: Mapping[FloorDriver, str]
+    tools: Mapping[str, Tool]
+    absent: Mapping[str, str]
 
 
-def with_driver(stage: Stage, driver: FloorDriver, tools: DriverTools) -> Stage:
+def with_driver(stage: Stage, driver: str, tools: DriverTools) -> Stage:
     """The stage with another load generator."""
     return replace(stage, request=replace(stage.request, driver=DRIVERS[driver], tool=tools.tools[driver]))
 
@@ -59,7 +58,7 @@ def driver_floors(
     """Service time of the direct lane above the provider's own, by each driver: medians over interleaved windows."""
     load = rate_load(floors.rate_rps, floors.request_count, _CONNECTIONS)
     there = [driver for driver in floors.drivers if driver in tools.tools]
-    found: dict[FloorDriver, list[RunRecord]] = {driver: [] for driver in there}
+    found: dict[str, list[RunRecord]] = {driver: [] for driver in there}
     for number in range(1, floors.window_count + 1):
         for driver in there if number % 2 else reversed(there):
             cell = CellSpec(f"floor.{driver}", "plain", load, driver)
@@ -72,7 +71,7 @@ def stamping(stage: Stage, steps: Steps, lane: Lane, floors: Floors, tools: Driv
     """Stamped minus unstamped answers on the direct lane, medians over pairs of windows whose order turns."""
     found: dict[bool, list[RunRecord]] = {True: [], False: []}
     load = rate_load(floors.rate_rps, floors.request_count, _CONNECTIONS)
-    by_probe = with_driver(stage, "probe", tools)
+    by_probe = with_driver(stage, STAMP_READER, tools)
     for number in range(1, floors.window_count + 1):
         for stamped in (True, False) if number % 2 else (False, True):
             told = replace(by_probe, mocks=replace(stage.mocks, manner={"stamps": stamped}))
@@ -84,9 +83,9 @@ def stamping(stage: Stage, steps: Steps, lane: Lane, floors: Floors, tools: Driv
 
 
 def mock_ceiling(stage: Stage, steps: Steps, lane: Lane, tools: DriverTools) -> FigureOrAbsent:
-    """Plain answers a second that the mock provider gives to 32 clients, by wrk where it is there."""
-    driver: FloorDriver = "wrk" if "wrk" in tools.tools else "probe"
-    load = clients_load(_CEILING_CLIENTS, _CEILING_COUNT[driver])
+    """Return the plain answers a second that the mock provider gives to 32 clients, by the fastest driver."""
+    driver = max(tools.tools, key=lambda name: DRIVERS[name].capabilities.ceiling_count)
+    load = clients_load(_CEILING_CLIENTS, DRIVERS[driver].capabilities.ceiling_count)
     cell = CellSpec(f"ceiling.{driver}", "plain", load, driver, _SMALL, _AT_ONCE)
     record = run_cell(with_driver(stage, driver, tools), steps, lane, cell)
     # That the mock is saturated is what is wanted here, so it does not matter whether the run is accepted.
@@ -95,7 +94,7 @@ def mock_ceiling(stage: Stage, steps: Steps, lane: Lane, tools: DriverTools) -> 
 
 
 def _floor(
-    driver: FloorDriver, floors: Floors, runs: Sequence[RunRecord], provider_ms: float, tools: DriverTools
+    driver: str, floors: Floors, runs: Sequence[RunRecord], provider_ms: float, tools: DriverTools
 ) -> DriverFloor:
     times = [run.figures.service_ms for run in runs if run.accepted and run.figures]
     known = [one for one in times if isinstance(one, Timing)]

@@ -16,6 +16,7 @@ from weighbridge.campaign.listener import Progress
 from weighbridge.campaign.stage import Stage
 from weighbridge.judge.acceptance import judge_run
 from weighbridge.judge.inputs import Judgement, RunInputs
+from weighbridge.load.drivers import STAMP_READER
 from weighbridge.matrix.cells import Cell
 from weighbridge.matrix.loads import ClientsLoad, Load, RateLoad
 from weighbridge.matrix.requests import AnswerSpec, Mode, PayloadSpec
@@ -36,7 +37,7 @@ class CellSpec:
     id: str
     mode: Mode
     load: Load
-    driver: str = "probe"
+    driver: str = STAMP_READER
     payload: PayloadSpec | None = None
     answer: AnswerSpec | None = None
 

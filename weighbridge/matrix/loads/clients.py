@@ -96,7 +96,8 @@ class ClientsLoad:
         """Yield what weakens the figures of this load, with the key to change."""
         few = few_samples(self.request_count)
         if few is not None:
-            yield (*_PATH, "requests"), f"{self.request_count:,} requests are measured in a run; {few}"
+            remark = f"{self.request_count:,} requests are measured in a run; {few}"
+            yield "requests_below_percentile", (*_PATH, "requests"), remark
 
 
 class ClientsSchema(Strict):

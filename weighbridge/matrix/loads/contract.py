@@ -17,7 +17,8 @@ Driven_co = TypeVar("Driven_co", covariant=True)
 
 Role = Literal["main", "companion", "open_streams"]
 Locate = Callable[[KeyPath], Place]
-Remark = tuple[KeyPath, str]
+# A code, the key to change, and the sentence.
+Remark = tuple[str, KeyPath, str]
 
 Warmup = Annotated[int, whole(0, 100_000)]
 Timeout = Annotated[float, duration(0.001, 3600)]

@@ -160,14 +160,14 @@ class RateLoad:
         if few is not None:
             by = " by the driver, beside the probe that rides along" if self.companion else ""
             remark = f"{self.rate_rps:g} per second measures {main.request_count:,} requests in a run{by}; {few}"
-            yield (*_PATH, "duration"), remark
+            yield "requests_below_percentile", (*_PATH, "duration"), remark
         needed = ROOM * self.rate_rps * (answer.provider_time_s(mode) + GATEWAY_ALLOWANCE_S)
         if self.connections < needed:
             remark = (
                 f"{self.connections} connections are few for {self.rate_rps:g} requests/s of mode {mode}; "
                 f"{math.ceil(needed)} leave room for a gateway that adds 50 ms"
             )
-            yield (*_PATH, "connections"), remark
+            yield "connections_few", (*_PATH, "connections"), remark
 
 
 class RateSchema(Strict):
