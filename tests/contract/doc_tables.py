@@ -12,13 +12,15 @@ import subprocess
 import sys
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from weighbridge.judge.flags import FLAGS
+from weighbridge.load.drivers import DRIVERS
+from weighbridge.matrix.drivers import DriverName
 from weighbridge.matrix.model import Matrix
 from weighbridge.matrix.recipe import Recipe
 from weighbridge.publish import words
@@ -52,14 +54,15 @@ print(json.dumps({
     for name, task in sorted(namespace.tasks.items())
 }))
 """
-# Models of a page with the heading of their section.
-Titles = Mapping[type[BaseModel], str]
+# Models and dataclasses of a page with the heading of their section.
+Titles = Mapping[type, str]
+_DRIVER_CHECK = get_args(DriverName)[1:]
 _PLAIN = {str: "text", int: "whole number", float: "number", bool: "true or false", Any: "anything"}
 
 
 def documents() -> str:
     """Every kept document with its fields, each part of a document once."""
-    shown: dict[type[BaseModel], str] = {}
+    shown: dict[type, str] = {}
     for title, model in ROOTS.items():
         shown.setdefault(model, title)
         for part in _parts(model):
@@ -70,7 +73,7 @@ def documents() -> str:
 
 def input_keys(root: type[BaseModel]) -> str:
     """Every key of an input file with its form, part by part."""
-    shown = {root: "The file", **{part: part.__name__ for part in _parts(root)}}
+    shown = {root: "The file", **{part: part.__name__.removesuffix("Schema") for part in _parts(root)}}
     return "\n\n".join(_section(model, shown, is_input=True) for model in shown)
 
 
@@ -149,9 +152,22 @@ def with_part(text: str, part: str, made: str) -> str:
     return f"{before}{begin}\n\n{made}\n\n{end}{after}"
 
 
-def _section(model: type[BaseModel], known: Titles, *, is_input: bool = False) -> str:
+def _fields(model: type) -> Mapping[str, FieldInfo]:
+    """Fields of a model, or of a dataclass that is a part of one."""
+    if issubclass(model, BaseModel):
+        return model.model_fields
+    hints = get_type_hints(model, include_extras=True)
+    return {
+        one.name: FieldInfo.from_annotation(hints[one.name])
+        if one.default is MISSING
+        else FieldInfo.from_annotated_attribute(hints[one.name], one.default)
+        for one in fields(model)
+    }
+
+
+def _section(model: type, known: Titles, *, is_input: bool = False) -> str:
     rows = []
-    for name, field in model.model_fields.items():
+    for name, field in _fields(model).items():
         key = field.alias or name
         form = _input_form(name, field, known) if is_input else _type_text(field.annotation, known)
         form += "" if field.is_required() or not is_input else _default_text(name, field)
@@ -161,15 +177,15 @@ def _section(model: type[BaseModel], known: Titles, *, is_input: bool = False) -
     return f"### {known[model]}\n\n{sentences}\n\n{_table(('key', 'form', 'meaning'), rows)}"
 
 
-def _parts(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
+def _parts(model: type[BaseModel]) -> Iterator[type]:
     """Models inside a model, depth first, in the order of its fields."""
-    seen: dict[type[BaseModel], None] = {}
+    seen: dict[type, None] = {}
 
     def visit(annotation: Any) -> None:
-        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        if isinstance(annotation, type) and (issubclass(annotation, BaseModel) or is_dataclass(annotation)):
             if annotation not in seen:
                 seen[annotation] = None
-                for field in annotation.model_fields.values():
+                for field in _fields(annotation).values():
                     visit(field.annotation)
             return
         for inner in get_args(annotation):
@@ -185,7 +201,7 @@ def _type_text(annotation: Any, known: Titles) -> str:
     if origin is None:
         return _simple_text(annotation, known)
     if origin is Annotated:
-        return _type_text(inner[0], known)
+        return _drivers_text() if inner[1:] == _DRIVER_CHECK else _type_text(inner[0], known)
     if origin is Literal:
         return " or ".join(f"`{value}`" for value in inner)
     parts = [_type_text(one, known) for one in inner if one is not Ellipsis]
@@ -204,8 +220,13 @@ def _simple_text(annotation: Any, known: Titles) -> str:
     return _PLAIN[annotation]
 
 
+def _drivers_text() -> str:
+    """The names of all drivers, which a matrix is checked against."""
+    return " or ".join(f"`{name}`" for name in DRIVERS)
+
+
 def _input_form(name: str, field: FieldInfo, known: Titles) -> str:
-    text = _type_text(field.annotation, known)
+    text = _drivers_text() if tuple(field.metadata) == _DRIVER_CHECK else _type_text(field.annotation, known)
     for ending, word in (("_s", "duration"), ("_bytes", "size")):
         if name.endswith(ending) and field.alias is not None:
             text = text.replace("whole number", word).replace("number", word)
