@@ -11,7 +11,7 @@ from weighbridge.load.probe_driver import Probe
 from weighbridge.load.wrk.driver import Wrk
 from weighbridge.matrix.drivers import Drivers, DriverTraits
 
-DRIVERS: Mapping[str, Driver] = MappingProxyType({"oha": Oha(), "wrk": Wrk(), "probe": Probe()})
+DRIVERS: Mapping[str, Driver] = MappingProxyType({driver.name: driver for driver in (Oha(), Wrk(), Probe())})
 
 # The driver that sees the stamps of every request, which calibrations are measured by.
 STAMP_READER = next(name for name, driver in DRIVERS.items() if driver.capabilities.inband)
