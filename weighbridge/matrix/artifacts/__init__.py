@@ -1,6 +1,7 @@
 """Every kind of artifact, each whole in a file of its own: its keys, and what is checked of them.
 
-A kind is listed here and nowhere else in this room; `rig.obtain` has its installer.
+`has_program` says whether recipes may name `{program}`, `texts` yields what may hold names, `check` looks at the
+other files of the recipe. A kind is listed here and nowhere else in this room; `rig.obtain` has its installer.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from typing import Annotated, Any
 
 from pydantic import Discriminator, Tag
 
-from weighbridge.matrix.artifacts.contract import ArtifactKind
 from weighbridge.matrix.artifacts.mocks import MocksArtifact
 from weighbridge.matrix.artifacts.none import NoArtifact
 from weighbridge.matrix.artifacts.path import PathArtifact
@@ -34,6 +34,6 @@ Artifact = Annotated[
     Discriminator(_form),
 ]
 
-ARTIFACTS: Mapping[str, type[ArtifactKind]] = MappingProxyType(
+ARTIFACTS: Mapping[str, type[NoArtifact | MocksArtifact | PythonArtifact | PathArtifact]] = MappingProxyType(
     {"none": NoArtifact, "mocks": MocksArtifact, "python": PythonArtifact, "path": PathArtifact}
 )

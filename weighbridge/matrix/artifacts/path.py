@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from weighbridge.matrix.artifacts.contract import ArtifactKind
-from weighbridge.matrix.strict import Arguments, matching
+from weighbridge.matrix.artifacts.contract import Refuse
+from weighbridge.matrix.strict import Arguments, Strict, matching
 from weighbridge.matrix.yamltext import KeyPath
 
 
-class PathArtifact(ArtifactKind):
+class PathArtifact(Strict):
     """A program that the user has installed, looked up on PATH."""
 
     has_program: ClassVar[bool] = True
@@ -26,3 +26,6 @@ class PathArtifact(ArtifactKind):
     def texts(self) -> Iterator[tuple[KeyPath, str]]:
         """Yield the arguments that print the version."""
         yield from ((("version_argv", number), text) for number, text in enumerate(self.version_argv))
+
+    def check(self, _files: Mapping[str, bytes], _refuse: Refuse) -> None:
+        """Refuse nothing: whether the program is there is seen when it is looked up."""

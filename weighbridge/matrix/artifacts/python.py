@@ -8,15 +8,15 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from weighbridge.matrix.artifacts.contract import ArtifactKind, Refuse
-from weighbridge.matrix.strict import Arguments, FilePath, matching
+from weighbridge.matrix.artifacts.contract import Refuse
+from weighbridge.matrix.strict import Arguments, FilePath, Strict, matching
 from weighbridge.matrix.yamltext import KeyPath
 
 # `package[extra]==version` at the start of a line of a lock file.
 _PINNED = re.compile(r"(?m)^([\w.-]+)(?:\[[^\]]*\])?==([^\s;\\]+)")
 
 
-class PythonArtifact(ArtifactKind):
+class PythonArtifact(Strict):
     """A Python package in an environment of its own, installed from a hash-locked list."""
 
     has_program: ClassVar[bool] = True
