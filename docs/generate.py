@@ -21,12 +21,16 @@ from typing import Annotated, Any, ClassVar, Literal, Union, get_args, get_origi
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from weighbridge.load.drivers import DRIVERS
+from weighbridge.matrix.drivers import DriverName
 from weighbridge.matrix.model import Matrix
 from weighbridge.matrix.recipe import Recipe
 from weighbridge.record.campaign import CampaignRecord, Finished
 from weighbridge.record.certificate import Certificate
-from weighbridge.record.codes import FLAGS, REASONS
+from weighbridge.record.codes import ABSENCES, FLAGS, REASONS, VERDICTS, WARNINGS
 from weighbridge.record.load_report import LoadReport
+from weighbridge.record.measured import Figures, FigureValue
+from weighbridge.record.metrics import METRICS, Metric
 from weighbridge.record.run import RunRecord
 from weighbridge.record.summary import Summary
 
@@ -55,8 +59,30 @@ print(json.dumps({
     for name, task in sorted(namespace.tasks.items())
 }))
 """
+_KINDS = {
+    "time": "[Timing](#timing) or [Absent](#absent)",
+    "value": "[Figure](#figure) or [Absent](#absent)",
+    "count": "whole number or null",
+    "number": "number or null",
+    "word": "text or null",
+    "words": "list of text",
+    "stamps": "[StampCounts](#stampcounts) or [Absent](#absent)",
+    "bunching": "[Bunching](#bunching) or [Absent](#absent)",
+    "fidelity": "[Fidelity](#fidelity) or [Absent](#absent)",
+}
+_MERGES = {
+    "median": "median",
+    "sum": "sum",
+    "max": "largest",
+    "worst": "farthest from zero",
+    "union": "all of them",
+    "added": "counts added",
+    "own": "by a rule of its own",
+}
+_LOADS = {"timed": "loads that are timed", "every": "every load", "open_streams": "held streams"}
 # Models of a page with the heading of their section.
 Titles = Mapping[type[Any], str]
+_DRIVER_CHECK = get_args(DriverName)[1:]
 _PLAIN = {str: "text", int: "whole number", float: "number", bool: "true or false", Any: "anything"}
 
 
@@ -73,7 +99,7 @@ def documents() -> str:
 
 def input_keys(root: type[Any]) -> str:
     """Return every key of an input file with its form, part by part."""
-    shown = {root: "The file", **{part: part.__name__ for part in _parts(root)}}
+    shown = {root: "The file", **{part: part.__name__.removesuffix("Schema") for part in _parts(root)}}
     return "\n\n".join(_section(model, shown, is_input=True) for model in shown)
 
 
@@ -129,8 +155,64 @@ def reasons() -> str:
     return _table(("reason", "whose doing", "verdict", "meaning"), rows)
 
 
+def figures() -> str:
+    """Every figure of a run or a cell, as records hold it."""
+    rows = [
+        (
+            f"`{one.key}`",
+            " and ".join(one.of),
+            _KINDS[one.kind],
+            one.unit,
+            _MERGES[one.merge] if "cell" in one.of else "",
+            _exists(one),
+            ", ".join(one.needs).replace("_", " "),
+            _cell(one.meaning),
+        )
+        for one in METRICS.values()
+    ]
+    return _table(("key", "of", "form", "unit", "over the runs", "exists for", "needs", "meaning"), rows)
+
+
+def figure_words() -> str:
+    """Every figure by the words that pages have for it."""
+    found: dict[str, list[str]] = {}
+    for one in METRICS.values():
+        full = f"{one.group} {one.label}" if one.group not in ("", "per request") else one.label
+        words = [full, one.label, one.short.lstrip("+")]
+        found.setdefault(one.meaning, []).extend(word for word in words if word)
+    rows = []
+    for meaning, words in found.items():
+        different = {word.lower(): word for word in reversed(words)}
+        rows.append((", ".join(reversed(different.values())), _cell(meaning)))
+    return _table(("word", "meaning"), rows)
+
+
+def verdicts() -> str:
+    """Every verdict of a cell."""
+    rows = [
+        (code, "yes" if entry.publishable else "no", _cell(_sentence(entry.meaning)))
+        for code, entry in VERDICTS.items()
+    ]
+    return _table(("verdict", "to publish", "meaning"), rows)
+
+
+def absences() -> str:
+    """Every code of a figure that does not exist."""
+    return _table(("code", "meaning"), [(f"`{code}`", _cell(_sentence(text))) for code, text in ABSENCES.items()])
+
+
+def warnings() -> str:
+    """Every warning of a campaign."""
+    return _table(("code", "meaning"), [(f"`{code}`", _cell(entry.text)) for code, entry in WARNINGS.items()])
+
+
 PARTS: Mapping[tuple[str, str], Callable[[], str]] = {
     ("docs/results-format.md", "documents"): documents,
+    ("docs/results-format.md", "figures"): figures,
+    ("docs/results-format.md", "absences"): absences,
+    ("docs/results-format.md", "warnings"): warnings,
+    ("docs/glossary.md", "figures"): figure_words,
+    ("docs/glossary.md", "verdicts"): verdicts,
     ("docs/matrix.md", "matrix"): lambda: input_keys(Matrix),
     ("docs/adding-a-gateway.md", "recipe"): lambda: input_keys(Recipe),
     ("docs/commands.md", "tasks"): tasks,
@@ -191,6 +273,9 @@ def _section(model: type[Any], known: Titles, *, is_input: bool = False) -> str:
         form = _input_form(name, field, known) if is_input else _type_text(field.annotation, known)
         form += "" if field.is_required() or not is_input else _default_text(name, field)
         rows.append((f"`{key}`", _cell(form), _cell(field.description or "")))
+    if issubclass(model, Figures):
+        level = f"figures of a {model.level}"
+        rows.append((f"*{level}*", "as under [Figures](#figures)", "Each a key of its own beside the others."))
     first = (model.__doc__ or "").strip().split("\n\n")[0].replace("\n", " ")
     sentences = re.sub(r"(?<=[.!?]) (?=[A-Z`])", "\n", " ".join(first.split()))
     return f"### {known[model]}\n\n{sentences}\n\n{_table(('key', 'form', 'meaning'), rows)}"
@@ -217,6 +302,8 @@ def _parts(model: type[Any]) -> Iterator[type[Any]]:
                 seen[annotation] = None
                 for field in _fields(annotation).values():
                     visit(field.annotation)
+                if issubclass(annotation, Figures):
+                    visit(FigureValue)
             return
         for inner in get_args(annotation):
             visit(inner)
@@ -231,7 +318,7 @@ def _type_text(annotation: Any, known: Titles) -> str:
     if origin is None:
         return _simple_text(annotation, known)
     if origin is Annotated:
-        return _type_text(inner[0], known)
+        return _drivers_text() if inner[1:] == _DRIVER_CHECK else _type_text(inner[0], known)
     if origin is Literal:
         return " or ".join(f"`{value}`" for value in inner)
     parts = [_type_text(one, known) for one in inner if one is not Ellipsis]
@@ -250,8 +337,13 @@ def _simple_text(annotation: Any, known: Titles) -> str:
     return _PLAIN[annotation]
 
 
+def _drivers_text() -> str:
+    """Return the names of all drivers, which a matrix is checked against."""
+    return " or ".join(f"`{name}`" for name in DRIVERS)
+
+
 def _input_form(name: str, field: FieldInfo, known: Titles) -> str:
-    text = _type_text(field.annotation, known)
+    text = _drivers_text() if tuple(field.metadata) == _DRIVER_CHECK else _type_text(field.annotation, known)
     for ending, word in (("_s", "duration"), ("_bytes", "size")):
         if name.endswith(ending) and field.alias is not None:
             text = text.replace("whole number", word).replace("number", word)
@@ -265,6 +357,15 @@ def _default_text(name: str, field: FieldInfo) -> str:
     if name.endswith("_s") and isinstance(default, float):
         default = f"{default:g}s" if default >= 1 else f"{default * 1000:g}ms"
     return f", else `{default}`"
+
+
+def _exists(one: Metric) -> str:
+    mode = f"{one.modes[0]}, " if len(one.modes) == 1 else ""
+    return f"{mode}{_LOADS[one.loads]}"
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _cell(text: str) -> str:

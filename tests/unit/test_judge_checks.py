@@ -8,7 +8,7 @@ import pytest
 from tests.unit.judge_examples import clients_load, closed_loop, counts, inputs, report, window
 from weighbridge.judge import checks
 from weighbridge.judge.figures import run_figures
-from weighbridge.record.figures import Absent, Timing
+from weighbridge.record.figures import Absent, Figure, Timing
 from weighbridge.record.run import Resources
 
 
@@ -19,8 +19,8 @@ def test_littles_law_holds_for_a_closed_loop_with_any_answers(clients: int) -> N
     service = 0.02 * np.exp(np.random.default_rng(clients).normal(0, 0.3, load.window_count))
     figures = run_figures(window(load, closed_loop(load, service)))
     assert checks.littles_law_holds(figures, clients)
-    assert figures.achieved_rps is not None
-    wrong = figures.model_copy(update={"achieved_rps": figures.achieved_rps / 2})
+    assert figures.known("achieved_rps") is not None
+    wrong = figures.changed(achieved_rps=Figure(value=figures.known("achieved_rps") / 2))
     assert not checks.littles_law_holds(wrong, clients)
 
 
@@ -28,7 +28,7 @@ def test_a_run_against_littles_law_is_flagged() -> None:
     """A generator that idles between requests (think time) is not N clients: caught."""
     load = clients_load(2, 1000)
     facts = window(load, closed_loop(load, 0.02))
-    figures = run_figures(facts).model_copy(update={"achieved_rps": 50.0})
+    figures = run_figures(facts).changed(achieved_rps=Figure(value=50.0))
     assert "littles_law" in set(checks.run_flags(inputs(facts, figures=figures)))
 
 
@@ -64,7 +64,7 @@ def test_percentiles_that_fall_are_caught() -> None:
     assert checks.monotone(bad, full_only=True)
     load = clients_load(1, 1000)
     facts = window(load, closed_loop(load, 0.02))
-    figures = run_figures(facts).model_copy(update={"ttfb_ms": bad})
+    figures = run_figures(facts).changed(ttfb_ms=bad)
     assert "not_monotone" in set(checks.run_flags(inputs(facts, figures=figures)))
 
 

@@ -6,15 +6,28 @@ from typing import Any
 
 import pytest
 
-from tests.unit.judge_examples import QUIET, campaign, code_of, counts, detail_of, evidence, plan, run
+from tests.unit.judge_examples import (
+    campaign,
+    client,
+    code_of,
+    counts,
+    detail_of,
+    evidence,
+    plan,
+    report,
+    run,
+    window_of,
+)
+from tests.unit.judge_examples import inputs as attempt
 from weighbridge.judge.acceptance import judge_run
 from weighbridge.judge.held import bytes_per_stream
-from weighbridge.judge.inputs import DriverEnd, RunInputs
+from weighbridge.judge.inputs import Attempted
 from weighbridge.judge.summarise import summarise
 from weighbridge.matrix.loads import ClientsLoad, OpenStreamsLoad
 from weighbridge.record.coded import Reason
 from weighbridge.record.figures import Absent, Figure, Timing
 from weighbridge.record.held import HeldPoint, HeldStreams
+from weighbridge.record.metrics import TIME_KEYS
 from weighbridge.record.run import RunRecord
 from weighbridge.record.summary import CellSummary
 
@@ -39,20 +52,12 @@ def held(each_bytes: int = 20 * KB, **changes: Any) -> HeldStreams:
     return HeldStreams(**{**fields, **changes})
 
 
-def inputs(seen: HeldStreams | None, **changes: Any) -> RunInputs:
+def inputs(seen: HeldStreams | None, **changes: Any) -> Attempted:
     """A faultless attempt around it."""
-    fields: dict[str, Any] = {
-        "load": LOAD,
-        "mode": "stream",
-        "is_floor": False,
-        "held": seen,
-        "counts": counts(100),
-        "driver": DriverEnd(0),
-        "load_before": QUIET,
-        "load_after": QUIET,
-        "evidence": (evidence("stream"),),
-    }
-    return RunInputs(**{**fields, **changes})
+    told = None if seen is None else report(None, LOAD, tool="probe")
+    holder = client(LOAD, None, role="open_streams", report=told, streams=seen)
+    held_window = window_of(holder, mode="stream", counts=counts(100))
+    return attempt(held_window, evidence=(evidence("stream"),), **changes)
 
 
 def test_a_window_that_held_all_counts() -> None:
@@ -154,7 +159,7 @@ def test_a_cell_has_the_median_over_its_blocks_with_an_interval() -> None:
 def test_held_streams_have_no_times() -> None:
     """Every time and rate is absent for the same reason; what is counted is there."""
     cell = _cell(_runs(20, 20, 20))
-    timings = {name: getattr(cell, name) for name in CellSummary.model_fields if name.endswith("_ms")}
+    timings = {key: cell.timing(key) for key in TIME_KEYS}
     assert len(timings) > 10
     assert set(map(repr, timings.values())) == {repr(Absent(absent="held_streams"))}
     assert (cell.verdict, cell.in_flight_max_count, cell.error_count) == ("valid", 100, 0)

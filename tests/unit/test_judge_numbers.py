@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
-from weighbridge.judge.numbers import MEMORY, of_runs
+from tests.unit.judge_examples import clients_load, plan, run
+from weighbridge.judge.merging import merge
+from weighbridge.judge.numbers import PSS, RSS
+from weighbridge.judge.outcome import Attempts, outcome
 from weighbridge.record.figures import Absent, Figure
 from weighbridge.record.run import Resources
 
+LOAD = clients_load(1, 100)
+MEMORY = (*RSS, *PSS)
+
 
 def cost(*used: Resources):
-    """Fields of a cell over runs that used this."""
-    shared = {"figures": None, "counts": None, "drain_s": None, "undelivered_at_end_count": None}
-    runs = [SimpleNamespace(resources=one, **shared) for one in used]
-    return of_runs(runs, runs, "valid")  # type: ignore[arg-type]
+    """Figures of a cell over runs that used this."""
+    cell = plan("reference.none.work.plain.clients-1", LOAD)
+    runs = tuple(run(cell.cell, block, None, resources=one) for block, one in enumerate(used, start=1))
+    attempts = Attempts(plan=cell, runs=runs, wanted=len(runs), status="complete")
+    return merge(attempts, outcome(attempts))
 
 
 def test_memory_is_the_median_of_each_reading() -> None:

@@ -76,7 +76,7 @@ class WeightBlock:
 class Weight:
     """One weight over its blocks; `two_valued` marks the mixture whose p50 is judged under jitter.
 
-    `window` tells cells of one weight apart where there are several.
+    `window` names the cells where a mode has several of them, such as `plain.rate-290`.
     """
 
     name: str
@@ -174,7 +174,12 @@ def _row(weight: Weight, figure: Percentile, resolution: Sequence[Resolution]) -
     if _is_thin(weight.blocks):
         limit = max(limit, *(_sampling_ms(block.lane, block.tare, figure) for block in weight.blocks))
     return WeightResult(
-        **{**middle.model_dump(), "shift_error_ms": statistics.median(one.shift_error_ms for one in errors)},
+        block=middle.block,
+        known_ms=middle.known_ms,
+        tare_ms=middle.tare_ms,
+        added_ms=middle.added_ms,
+        added_error_ms=middle.added_error_ms,
+        shift_error_ms=statistics.median(one.shift_error_ms for one in errors),
         weight=weight.label,
         mode=weight.mode,
         arrangement=weight.arrangement,

@@ -14,7 +14,6 @@ import numpy as np
 
 from weighbridge.judge.answers import Mask
 from weighbridge.judge.stamps import WHOLE, States
-from weighbridge.record.figures import Absent
 from weighbridge.record.inband import OUTCOMES, UNKNOWN, EventTable, Ints, RequestTable
 from weighbridge.record.streams import Fidelity, FidelityLevel
 
@@ -104,11 +103,21 @@ def plain_fidelity(requests: RequestTable, rows: Mask, states: States) -> Fideli
 def added(parts: Sequence[Fidelity]) -> Fidelity:
     """Counts of several runs added, at the lowest level of any."""
     levels: tuple[FidelityLevel, ...] = ("differs", "text", "events")
-    counts = {name: sum(getattr(one, name) for one in parts) for name in Fidelity.model_fields if name != "level"}
-    return Fidelity(level=next(level for level in levels if any(one.level == level for one in parts)), **counts)
+    return Fidelity(
+        level=next(level for level in levels if any(one.level == level for one in parts)),
+        answer_count=sum(one.answer_count for one in parts),
+        events_equal_count=sum(one.events_equal_count for one in parts),
+        json_whole_count=sum(one.json_whole_count for one in parts),
+        text_whole_count=sum(one.text_whole_count for one in parts),
+        sequence_whole_count=sum(one.sequence_whole_count for one in parts),
+        missing_chunk_count=sum(one.missing_chunk_count for one in parts),
+        repeated_chunk_count=sum(one.repeated_chunk_count for one in parts),
+        reordered_chunk_count=sum(one.reordered_chunk_count for one in parts),
+        damaged_chunk_count=sum(one.damaged_chunk_count for one in parts),
+    )
 
 
-def unwhole_count(found: Fidelity | Absent | None) -> int:
+def unwhole_count(found: object) -> int:
     """Good answers that lack a chunk, or have one twice or out of order: errors, whatever their status says."""
     return found.answer_count - found.sequence_whole_count if isinstance(found, Fidelity) else 0
 

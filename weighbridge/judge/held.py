@@ -50,7 +50,8 @@ def bytes_per_stream(held: HeldStreams) -> float | None:
 
     None where neither is told, as on the lane without a gateway.
     """
-    for kind in ("pss_bytes", "rss_bytes"):
+    kinds: tuple[Kind, ...] = ("pss_bytes", "rss_bytes")
+    for kind in kinds:
         values = _values(held.points, kind)
         if values is not None:
             line = straight_line([float(point.held_count) for point in held.points], values)
@@ -59,5 +60,6 @@ def bytes_per_stream(held: HeldStreams) -> float | None:
 
 
 def _values(points: Sequence[HeldPoint], kind: Kind) -> list[float] | None:
-    known = [value for point in points if (value := getattr(point, kind)) is not None]
+    read = [point.pss_bytes if kind == "pss_bytes" else point.rss_bytes for point in points]
+    known = [value for value in read if value is not None]
     return [float(value) for value in known] if len(known) == len(points) else None

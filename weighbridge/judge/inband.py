@@ -9,18 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from weighbridge.judge import buffering, events, fidelity, stamps
 from weighbridge.judge.added import added_to_end, added_to_first, added_to_stream_end
 from weighbridge.judge.answers import Mask
-from weighbridge.judge.inputs import InbandFacts, WindowFacts
 from weighbridge.judge.lateness import limited
 from weighbridge.judge.timing import timing
+from weighbridge.judge.window import Trace, Window
 from weighbridge.record.figures import Absent, Figure, TimingOrAbsent
 from weighbridge.record.inband import OUTCOMES, UNKNOWN, EventTable, Ints, RequestTable
+from weighbridge.record.measured import Values
+from weighbridge.record.metrics import METRICS, TimeKey
 from weighbridge.record.streams import Bunching, Fidelity, StampCounts
 
 CUT = Absent(absent="cut")
@@ -30,15 +31,15 @@ ONE_NUMBER = Absent(absent="two_added_times")
 ONE_EVENT = Absent(absent="one_event")
 NO_ROW = Absent(absent="no_good_answer")
 NO_INBAND = Absent(absent="no_inband")
-TIMES = (
-    *("added", "added_first", "added_total", "inbound", "outbound"),
-    *("ttft", "gap", "forwarding", "gap_distortion"),
+TIMES: tuple[TimeKey, ...] = (
+    *("added_ms", "added_first_ms", "added_total_ms", "inbound_ms", "outbound_ms"),
+    *("ttft_ms", "gap_ms", "forwarding_ms", "gap_distortion_ms"),
 )
-OF_CHUNKS = ("gap", "forwarding", "gap_distortion")
+OF_CHUNKS: tuple[TimeKey, ...] = ("gap_ms", "forwarding_ms", "gap_distortion_ms")
 IDLE_STALL = OUTCOMES.index("idle_stall")
 
 # Times of one run in ns by figure, or why there is none.
-Times = Mapping[str, Ints | Absent]
+Times = Mapping[TimeKey, Ints | Absent]
 
 
 @dataclass(frozen=True)
@@ -64,33 +65,33 @@ class Picked:
     counts: StampCounts
 
 
-def inband_figures(window: WindowFacts) -> dict[str, Any]:
-    """Fields of `RunFigures` by name; for a window that no probe saw none, or why it did not where it should."""
-    facts = window.inband
+def inband_figures(window: Window) -> Values:
+    """Return what a probe saw; for a window that no probe saw nothing, or why it did not where it should."""
+    facts = window.trace
     if facts is None:
-        reason = window.no_inband
-        return {} if reason is None else {f"{name}_ms": reason for name in TIMES}
-    picked = pick_rows(facts, window.load.connections if facts.trim_count is None else facts.trim_count)
+        why = window.load.no_companion
+        return {} if why is None else dict.fromkeys(TIMES, Absent(absent="no_companion", detail=why))
+    picked = pick_rows(facts)
     found = times_ns(facts, picked)
-    if window.cut:
+    if window.lead.cut:
         found = dict.fromkeys(found, CUT)
-    lost = Lost(_share(picked.lagged, picked.good), window.rider is not None)
+    lost = Lost(_share(picked.lagged, picked.good), not window.lead.sees_stamps)
     return {
-        **{f"{name}_ms": _timing(name, values, lost) for name, values in found.items()},
+        **{key: _timing(key, values, lost) for key, values in found.items()},
         **_stream_fields(facts, picked),
         "stamps": picked.counts,
         "lagged_count": int(np.count_nonzero(picked.lagged)),
     }
 
 
-def pick_rows(facts: InbandFacts, trim_count: int) -> Picked:
+def pick_rows(facts: Trace) -> Picked:
     """Which rows count, and the state of every stamp."""
     requests = facts.requests
     states = stamps.stamp_states(requests, facts.provider)
     good = stamps.good_requests(requests)
     lagged = good & (requests.lagged > 0)
     kept = good & ~lagged
-    kept[first_sent(requests, trim_count)] = False
+    kept[first_sent(requests, facts.trim_count)] = False
     timed = kept & (states == stamps.WHOLE)
     return Picked(good, lagged, kept, timed, states, stamps.stamp_counts(requests, states, facts.provider))
 
@@ -103,39 +104,37 @@ def first_sent(requests: RequestTable, count: int) -> Ints:
     return sent[np.argsort(requests.sent_ns[sent], kind="stable")[:count]]
 
 
-def times_ns(facts: InbandFacts, picked: Picked) -> Times:
-    """Times in ns by figure (`added`, `inbound`, `ttft`, `gap`, …), each with its reason where there is none."""
+def times_ns(facts: Trace, picked: Picked) -> Times:
+    """Times in ns by figure (`added_ms`, `inbound_ms`, …), each with its reason where there is none."""
     requests, timed = facts.requests, picked.timed
     absent = stamps.no_inband(picked.counts)
     if facts.mode == "plain":
         legs = added_to_end(requests, timed)
-        nothing = dict.fromkeys(
-            ("added_first", "added_total", "ttft", "gap", "forwarding", "gap_distortion"), NOT_A_STREAM
-        )
-        found: dict[str, Ints | Absent] = {
-            "added": legs.added_ns,
+        of_streams = [key for key in TIMES if METRICS[key].modes == ("stream",)]
+        found: dict[TimeKey, Ints | Absent] = {
+            "added_ms": legs.added_ns,
             **_legs(legs.inbound_ns, legs.outbound_ns),
-            **nothing,
+            **dict.fromkeys(of_streams, NOT_A_STREAM),
         }
     else:
         first = added_to_first(requests, timed)
         found = {
-            "added": ONE_NUMBER,
-            "added_first": first.added_ns,
+            "added_ms": ONE_NUMBER,
+            "added_first_ms": first.added_ns,
             **_legs(first.inbound_ns, first.outbound_ns),
-            "ttft": _ttft(requests, picked),
+            "ttft_ms": _ttft(requests, picked),
             **_event_times(facts, picked),
         }
     if absent is None:
         return found
-    unaffected = {"ttft", "gap"}
+    unaffected: tuple[TimeKey, ...] = ("ttft_ms", "gap_ms")
     return {
-        name: values if name in unaffected or isinstance(values, Absent) else absent for name, values in found.items()
+        key: values if key in unaffected or isinstance(values, Absent) else absent for key, values in found.items()
     }
 
 
-def _legs(inbound_ns: Ints, outbound_ns: Ints) -> dict[str, Ints | Absent]:
-    return {"inbound": inbound_ns, "outbound": outbound_ns}
+def _legs(inbound_ns: Ints, outbound_ns: Ints) -> dict[TimeKey, Ints | Absent]:
+    return {"inbound_ms": inbound_ns, "outbound_ms": outbound_ns}
 
 
 def _ttft(requests: RequestTable, picked: Picked) -> Ints:
@@ -145,17 +144,17 @@ def _ttft(requests: RequestTable, picked: Picked) -> Ints:
     return ttft
 
 
-def _event_times(facts: InbandFacts, picked: Picked) -> dict[str, Ints | Absent]:
-    names = ("added_total", "gap", "forwarding", "gap_distortion")
+def _event_times(facts: Trace, picked: Picked) -> dict[TimeKey, Ints | Absent]:
+    names: tuple[TimeKey, ...] = ("added_total_ms", *OF_CHUNKS)
     if facts.events is None:
         return dict.fromkeys(names, NO_EVENTS)
     mine = events.of_rows(facts.events, picked.kept)
     forwarding, distortion = events.forwarding_ns(mine), events.distortion_ns(mine)
     return {
-        "added_total": added_to_stream_end(facts.requests, mine, picked.timed, facts.answer.chunk_count),
-        "gap": _or(events.gaps_ns(mine), ONE_EVENT),
-        "forwarding": _or(forwarding, NO_INBAND if len(mine) else NO_ROW),
-        "gap_distortion": _or(distortion, ONE_EVENT if len(forwarding) else NO_INBAND),
+        "added_total_ms": added_to_stream_end(facts.requests, mine, picked.timed, facts.answer.chunk_count),
+        "gap_ms": _or(events.gaps_ns(mine), ONE_EVENT),
+        "forwarding_ms": _or(forwarding, NO_INBAND if len(mine) else NO_ROW),
+        "gap_distortion_ms": _or(distortion, ONE_EVENT if len(forwarding) else NO_INBAND),
     }
 
 
@@ -163,13 +162,13 @@ def _or(values: Ints, absent: Absent) -> Ints | Absent:
     return values if len(values) else absent
 
 
-def _timing(name: str, values: Ints | Absent, lost: Lost) -> TimingOrAbsent:
+def _timing(key: TimeKey, values: Ints | Absent, lost: Lost) -> TimingOrAbsent:
     if isinstance(values, Absent):
         return values
     if not len(values) and lost.left_out_ratio < 1:
         return NO_ROW
     # Of gaps and chunks there are many a request.
-    rides_along = lost.rides_along and name not in OF_CHUNKS
+    rides_along = lost.rides_along and key not in OF_CHUNKS
     return limited(timing(values / 1e9), lost.left_out_ratio, rides_along=rides_along)
 
 
@@ -178,7 +177,7 @@ def _share(part: Mask, whole: Mask) -> float:
     return int(np.count_nonzero(part)) / count if count else 0.0
 
 
-def _stream_fields(facts: InbandFacts, picked: Picked) -> dict[str, Any]:
+def _stream_fields(facts: Trace, picked: Picked) -> Values:
     if facts.mode == "plain":
         return {"fidelity": _plain_fidelity(facts, picked)}
     done = _end_marker(facts.requests)
@@ -206,13 +205,13 @@ def _stalls(requests: RequestTable, every: EventTable) -> Figure:
     return Figure(value=float(events.stall_count(every) + np.count_nonzero(hung)))
 
 
-def _plain_fidelity(facts: InbandFacts, picked: Picked) -> Fidelity | Absent:
+def _plain_fidelity(facts: Trace, picked: Picked) -> Fidelity | Absent:
     if picked.good.any() and not picked.counts.whole_count:
         return NO_INBAND
     return _or_no_row(fidelity.plain_fidelity(facts.requests, _readable(facts.requests), picked.states))
 
 
-def _stream_fidelity(facts: InbandFacts, every: EventTable) -> Fidelity | Absent:
+def _stream_fidelity(facts: Trace, every: EventTable) -> Fidelity | Absent:
     if len(every) and (every.sequence == UNKNOWN).all():
         return NO_INBAND
     chunks = fidelity.check_chunks(every, len(facts.requests), facts.answer.chunk_count)

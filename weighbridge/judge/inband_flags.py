@@ -8,28 +8,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from weighbridge.judge.stamps import answer_count
-from weighbridge.record.figures import Figure, Timing
-from weighbridge.record.run import RunFigures
+from weighbridge.record.measured import RunFigures
+from weighbridge.record.metrics import TimeKey
 from weighbridge.record.streams import Fidelity, StampCounts
 
 # Below this share of the answers, those left out for the probe's own lateness move no percentile that is shown.
 LAGGED_SHARE = 0.01
+ADDED: tuple[TimeKey, ...] = ("added_ms", "added_first_ms", "added_total_ms")
 
 
 def inband_flags(figures: RunFigures) -> Iterator[str]:
     """Flags of one run's figures; none for a run that no probe saw."""
     if isinstance(figures.stamps, StampCounts):
         yield from _stamp_flags(figures.stamps)
-        if figures.lagged_count > LAGGED_SHARE * answer_count(figures.stamps):
+        if (figures.count("lagged_count") or 0) > LAGGED_SHARE * answer_count(figures.stamps):
             yield "probe_lagged"
     if isinstance(figures.fidelity, Fidelity):
         if figures.fidelity.damaged_chunk_count:
             yield "answers_changed"
         if figures.fidelity.level == "text":
             yield "events_merged"
-    if isinstance(figures.stall_count, Figure) and figures.stall_count.value:
+    if figures.known("stall_count"):
         yield "stalls"
-    if any(_below_zero(getattr(figures, name)) for name in ("added_ms", "added_first_ms", "added_total_ms")):
+    if any((figures.percentile(key, "p50") or 0.0) < 0 for key in ADDED):
         yield "added_negative"
 
 
@@ -41,8 +42,3 @@ def _stamp_flags(counts: StampCounts) -> Iterator[str]:
         yield "stamps_unknown"
     if counts.retry_count:
         yield "retried"
-
-
-def _below_zero(one: object) -> bool:
-    """Whether the median is negative: a gateway that takes less than no time, or two clocks in one bracket."""
-    return isinstance(one, Timing) and one.p50 is not None and one.p50 < 0

@@ -16,9 +16,9 @@ from collections.abc import Mapping
 
 from weighbridge import quantiles
 from weighbridge.judge.timing import SHARES, without
-from weighbridge.record.figures import Absent, Timing, TimingOrAbsent
+from weighbridge.record.figures import Absent, Percentile, Timing, TimingOrAbsent
 
-LEFT_OUT_LIMITS: Mapping[str, float] = {"p50": 0.25, "p95": 0.05, "p99": 0.01}
+LEFT_OUT_LIMITS: Mapping[Percentile, float] = {"p50": 0.25, "p95": 0.05, "p99": 0.01}
 
 
 def limited(one: Timing, left_out_ratio: float, *, rides_along: bool) -> TimingOrAbsent:
@@ -30,9 +30,11 @@ def limited(one: Timing, left_out_ratio: float, *, rides_along: bool) -> TimingO
     late = f"the probe itself was late around {100 * left_out_ratio:.3g} % of the answers"
     if "p50" in over:
         return Absent(absent="probe_lagged", detail=late)
-    reasons = {name: Absent(absent="probe_lagged", detail=f"{late}: too many for {name}") for name in sorted(over)}
+    reasons: dict[Percentile, Absent] = {
+        name: Absent(absent="probe_lagged", detail=f"{late}: too many for {name}") for name in sorted(over)
+    }
     if rides_along and one.n < quantiles.needed(SHARES["p99"]) and "p99" not in reasons:
         text = f"the probe beside the driver has {one.n} samples: p99 comes from a run that it drives"
         reasons["p99"] = Absent(absent="few_beside_driver", detail=text)
-    known = {name: text for name, text in reasons.items() if getattr(one, name) is not None}
+    known = {name: why for name, why in reasons.items() if one.percentile(name) is not None}
     return without(one, known) if known else one

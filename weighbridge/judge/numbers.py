@@ -1,75 +1,68 @@
-"""Numbers of a cell that are no times: rates, counts, drain, cost per request.
+"""Figures of one run that follow from its record: cost per request, memory, drain, calls, the gateway's own claim.
 
-Called by `cell`. A number that no accepted run has is absent with a reason, never zero.
+A number that a run does not have is absent with a reason, never zero.
 """
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable
 
-from weighbridge.record.codes import Verdict
-from weighbridge.record.figures import NOT_MEASURED, Absent, Figure, FigureOrAbsent, absent_by
-from weighbridge.record.run import RunRecord
+from weighbridge.record.figures import NOT_MEASURED, Absent, Figure, FigureOrAbsent
+from weighbridge.record.measured import FigureValue, Values
+from weighbridge.record.metrics import MetricKey, ValueKey
+from weighbridge.record.run import Resources, RunRecord
 
 RunValue = Callable[[RunRecord], float | None]
 
-MEMORY = ("rss_idle_bytes", "rss_peak_bytes", "rss_after_bytes", "pss_idle_bytes", "pss_after_bytes")
+RSS: tuple[ValueKey, ...] = ("rss_idle_bytes", "rss_peak_bytes", "rss_after_bytes")
+PSS: tuple[ValueKey, ...] = ("pss_idle_bytes", "pss_after_bytes")
+NO_EVENTS = Absent(absent="no_events")
+NO_CONTROL_PLANE = Absent(absent="no_control_plane")
+NOT_COUNTED = Absent(absent="not_counted")
 
 
-def of_runs(runs: Sequence[RunRecord], accepted: Sequence[RunRecord], verdict: Verdict) -> dict[str, Any]:
-    """Fields of `CellSummary` by name: medians over the accepted runs; errors over all attempts."""
-    nothing = absent_by(verdict) if not accepted else None
-    figures = [run.figures for run in accepted if run.figures is not None]
-    return {
-        "achieved_rps": _figure(accepted, _achieved, nothing or Absent(absent="totals_missing")),
-        "goodput_rps": _figure(accepted, _goodput, nothing or Absent(absent="totals_missing")),
-        "request_count": sum(one.request_count for one in figures),
-        "error_count": sum(run.figures.error_count for run in runs if run.figures is not None),
-        "in_flight_max_count": _largest(one.in_flight_max_count for one in figures),
-        "drain_s": _figure(accepted, lambda run: run.drain_s, nothing or Absent(absent="no_events")),
-        "undelivered_at_end_count": _largest(run.undelivered_at_end_count for run in accepted),
-        "rate_error_ratio": _worst(one.rate_error_ratio for one in figures),
-        "cpu_ms_per_request": _cost(accepted, cpu_ms_of, "cpu_s", nothing),
-        "cpu_from": _unique(run.resources.cpu_from for run in accepted),
-        "rss_peak_from": _unique(run.resources.rss_peak_from for run in accepted),
-        **{name: _memory(accepted, name, nothing) for name in MEMORY},
-        "flush_idle_rps": _cost(accepted, lambda run: run.resources.flush_idle_rps, "flush_count", nothing),
-        "flushes_per_request": _cost(accepted, _flushes, "flush_count", nothing),
-        "context_switches_per_request": _cost(accepted, _switches, "voluntary_switch_count", nothing),
-        "control_plane_calls_per_request": _figure(
-            accepted, _control_calls, nothing or Absent(absent="no_control_plane")
-        ),
-        "upstream_calls_per_request": _figure(accepted, _upstream_calls, nothing or Absent(absent="not_counted")),
+def of_record(run: RunRecord) -> Values:
+    """Return the figures of a run that its window's own figures do not hold."""
+    used = run.resources
+    found: dict[MetricKey, FigureValue] = {
+        "claimed_overhead_ms": run.claimed_overhead_ms,
+        "drain_s": _figure(run.drain_s, NO_EVENTS),
+        "undelivered_at_end_count": run.undelivered_at_end_count,
+        "cpu_ms_per_request": _figure(cpu_ms_of(run), _why(used, "cpu_s")),
+        "cpu_from": () if used.cpu_from is None else (used.cpu_from,),
+        "rss_peak_from": () if used.rss_peak_from is None else (used.rss_peak_from,),
+        **_memory(used),
+        "flush_idle_rps": _figure(used.flush_idle_rps, _why(used, "flush_count")),
+        "flushes_per_request": _figure(_per_request(run, used.flush_count), _why(used, "flush_count")),
+        "context_switches_per_request": _figure(_switches(run), _why(used, "voluntary_switch_count")),
+        "control_plane_calls_per_request": _figure(_control_calls(run), NO_CONTROL_PLANE),
+        "upstream_calls_per_request": _figure(_upstream_calls(run), NOT_COUNTED),
     }
+    if run.held is not None:
+        found["error_count"] = sum(run.held.faults.values())
+        found["in_flight_max_count"] = max((point.open_count for point in run.held.points), default=None)
+    return found
 
 
-def _figure(accepted: Sequence[RunRecord], value_of: RunValue, absent: Absent) -> FigureOrAbsent:
-    known = [value for value in map(value_of, accepted) if value is not None]
-    if not known:
-        return absent
-    return Figure(value=statistics.median(known), low=min(known), high=max(known))
+def _figure(value: float | None, absent: Absent) -> FigureOrAbsent:
+    return absent if value is None else Figure(value=value)
 
 
-def _cost(accepted: Sequence[RunRecord], value_of: RunValue, key: str, nothing: Absent | None) -> FigureOrAbsent:
-    told = [run.resources.absent[key] for run in accepted if key in run.resources.absent]
-    return _figure(accepted, value_of, nothing or (told[0] if told else NOT_MEASURED))
+def _why(used: Resources, *keys: str) -> Absent:
+    return next((used.absent[key] for key in keys if key in used.absent), NOT_MEASURED)
 
 
-def _memory(accepted: Sequence[RunRecord], name: str, nothing: Absent | None) -> FigureOrAbsent:
+def _memory(used: Resources) -> dict[MetricKey, FigureValue]:
     # One reason stands for all readings of a kind: rss or pss.
-    alike = (name, *(other for other in MEMORY if other[:3] == name[:3]))
-    key = next((key for run in accepted for key in alike if key in run.resources.absent), name)
-    return _cost(accepted, lambda run: getattr(run.resources, name), key, nothing)
-
-
-def _achieved(run: RunRecord) -> float | None:
-    return None if run.figures is None else run.figures.achieved_rps
-
-
-def _goodput(run: RunRecord) -> float | None:
-    return None if run.figures is None else run.figures.goodput_rps
+    read: dict[ValueKey, int | None] = {
+        "rss_idle_bytes": used.rss_idle_bytes,
+        "rss_peak_bytes": used.rss_peak_bytes,
+        "rss_after_bytes": used.rss_after_bytes,
+        "pss_idle_bytes": used.pss_idle_bytes,
+        "pss_after_bytes": used.pss_after_bytes,
+    }
+    alike = {**dict.fromkeys(RSS, RSS), **dict.fromkeys(PSS, PSS)}
+    return {key: _figure(value, _why(used, key, *alike[key])) for key, value in read.items()}
 
 
 def _per_request(run: RunRecord, value: float | None) -> float | None:
@@ -96,10 +89,6 @@ def _switches(run: RunRecord) -> float | None:
     return _per_request(run, sum(known)) if known else None
 
 
-def _flushes(run: RunRecord) -> float | None:
-    return _per_request(run, run.resources.flush_count)
-
-
 def _control_calls(run: RunRecord) -> float | None:
     # An empty mapping means that the lane has no control plane; one full of zeros that it was never called.
     if run.counts is None or not run.counts.control_plane_calls:
@@ -111,15 +100,3 @@ def _upstream_calls(run: RunRecord) -> float | None:
     if run.counts is None or run.counts.client_sent_count is None:
         return None
     return _per_request(run, run.counts.provider_request_count)
-
-
-def _unique(values: Iterable[str | None]) -> tuple[str, ...]:
-    return tuple(sorted({value for value in values if value is not None}))
-
-
-def _largest(values: Iterable[int | None]) -> int | None:
-    return max((value for value in values if value is not None), default=None)
-
-
-def _worst(values: Iterable[float | None]) -> float | None:
-    return max((value for value in values if value is not None), key=abs, default=None)

@@ -109,7 +109,7 @@ def _why_not_run(status: str) -> str:
 
 
 def _achieved(runs: Sequence[RunRecord]) -> float | None:
-    return median_or_none([run.figures.achieved_rps for run in runs if run.figures is not None])
+    return median_or_none([run.figures.known("achieved_rps") for run in runs if run.figures is not None])
 
 
 def _reason(run: RunRecord) -> Reason:

@@ -53,7 +53,7 @@ def _lost_chunks(runs: Runs, _floors: Runs) -> str | None:
 
 def _no_end(runs: Runs, _floors: Runs) -> str | None:
     for run in runs:
-        found = None if run.figures is None else run.figures.end_marker_ratio
+        found = None if run.figures is None else run.figures.value("end_marker_ratio")
         if isinstance(found, Figure) and found.value < 1 and not run.accepted:
             return f"end marker: seen in {100 * found.value:.3g} % of the streams"
     return None
@@ -61,15 +61,16 @@ def _no_end(runs: Runs, _floors: Runs) -> str | None:
 
 def _errors(runs: Runs, _floors: Runs) -> str | None:
     for run in runs:
-        by_status = {} if run.load_report is None else run.load_report.answered_by_status or {}
+        reports = [client.load_report for client in run.clients if client.load_report is not None]
+        statuses = [status for report in reports for status in report.answered_by_status or {}]
         refused = any(seen.status is not None and seen.status >= 500 for seen in run.evidence)
-        if run.reason is not None and (refused or any(status.startswith("5") for status in by_status)):
+        if run.reason is not None and (refused or any(status.startswith("5") for status in statuses)):
             return f"{run.reason.code}: {run.reason.detail}"
     return None
 
 
 def _stalls(runs: Runs, _floors: Runs) -> str | None:
-    counts = [run.figures.stall_count for run in runs if run.figures is not None]
+    counts = [run.figures.value("stall_count") for run in runs if run.figures is not None]
     total = sum(one.value for one in counts if isinstance(one, Figure))
     return f"stalls: {total:.0f} gaps above ten times the provider's" if total else None
 

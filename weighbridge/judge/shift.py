@@ -7,16 +7,79 @@ biased as a percentile of overhead, can be negative and can fall with the percen
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
+from weighbridge.judge import checks
+from weighbridge.judge.merging import missing
+from weighbridge.judge.outcome import Attempts, Outcome
 from weighbridge.judge.timing import SHARES, merge_runs
-from weighbridge.record.figures import Absent, Timing, TimingOrAbsent
+from weighbridge.matrix.cells import FLOOR
+from weighbridge.record.cell import PlannedCell
+from weighbridge.record.figures import Absent, Timing, TimingOrAbsent, absent_by
+from weighbridge.record.measured import FigureValue, Values
+from weighbridge.record.metrics import Metric, MetricKey, TimeKey, metrics_of
 from weighbridge.record.run import RunRecord
 
 # METHOD 1: a floor p99 above this share of a figure's p50 limits the figure.
 FLOOR_SHARE = 0.20
 NO_FLOOR = Absent(absent="no_floor")
 
+IS_FLOOR = Absent(absent="floor")
+
 Pair = tuple[Timing, Timing]
+
+
+@dataclass(frozen=True)
+class Shifts:
+    """The shifts of a cell and the flags that they raise."""
+
+    figures: Values
+    flags: tuple[str, ...] = ()
+
+
+def shifts(attempts: Attempts, floors: Sequence[RunRecord], found: Outcome) -> Shifts:
+    """Return every shift of the catalogue: of accepted runs, or of all attempts, against the direct lane."""
+    figures: dict[MetricKey, FigureValue] = {}
+    flags: list[str] = []
+    for metric in metrics_of("cell"):
+        if metric.shift_of is None:
+            continue
+        absent = _no_shift(metric, attempts.plan, found)
+        if absent is not None:
+            figures[metric.key] = absent
+            continue
+        runs, direct = (attempts.runs, floors) if metric.with_rejected else (attempts.accepted, _accepted(floors))
+        pairs = pairs_of(runs, direct, metric.shift_of)
+        moved = shift(pairs)
+        figures[metric.key] = moved
+        if not metric.with_rejected:
+            flags += _flags(metric, moved, pairs, _planned_ms(metric.shift_of, attempts.plan))
+    return Shifts(figures, tuple(flags))
+
+
+def _no_shift(metric: Metric, plan: PlannedCell, found: Outcome) -> Absent | None:
+    absent = missing(metric, plan, found)
+    if absent is not None and absent.absent != "saturated":
+        return absent
+    if plan.gateway == FLOOR:
+        return IS_FLOOR
+    return absent or (None if found.verdict == "valid" else absent_by(found.verdict))
+
+
+def _accepted(runs: Sequence[RunRecord]) -> tuple[RunRecord, ...]:
+    return tuple(run for run in runs if run.accepted)
+
+
+def _planned_ms(key: TimeKey, plan: PlannedCell) -> float:
+    """Return the provider's planned time in a figure: to its end, or to its first byte."""
+    return (plan.answer.delay_s if key == "ttfb_ms" else plan.provider_time_s) * 1000
+
+
+def _flags(metric: Metric, moved: TimingOrAbsent, pairs: Sequence[Pair], planned_ms: float) -> Iterator[str]:
+    if floor_limited(moved, pairs, planned_ms):
+        yield "ttfb_floor_limited" if metric.shift_of == "ttfb_ms" else "floor_limited"
+    if not checks.monotone(moved, full_only=True):
+        yield "shift_not_monotone"
 
 
 def shift(pairs: Sequence[Pair]) -> TimingOrAbsent:
@@ -33,7 +96,7 @@ def shift(pairs: Sequence[Pair]) -> TimingOrAbsent:
 def difference(through: Timing, direct: Timing) -> Timing:
     """Percentile minus percentile of two runs of one block."""
     smaller, larger = sorted((through, direct), key=lambda one: one.n)
-    values = {name: _minus(getattr(through, name), getattr(direct, name)) for name in SHARES}
+    values = {name: _minus(through.percentile(name), direct.percentile(name)) for name in SHARES}
     few = {**larger.few_samples, **smaller.few_samples}
     return Timing(
         p50=values["p50"],
@@ -45,14 +108,14 @@ def difference(through: Timing, direct: Timing) -> Timing:
     )
 
 
-def pairs_of(runs: Sequence[RunRecord], floors: Sequence[RunRecord], figure: str) -> tuple[Pair, ...]:
+def pairs_of(runs: Sequence[RunRecord], floors: Sequence[RunRecord], key: TimeKey) -> tuple[Pair, ...]:
     """Each run that has this figure, with the direct run of the same block that has it; accepted ones first."""
     by_block: dict[int, Timing] = {}
     for floor in sorted(floors, key=lambda run: (not run.accepted, run.attempt)):
-        for timing in _timing(floor, figure):
+        for timing in _timing(floor, key):
             by_block.setdefault(floor.block, timing)
     return tuple(
-        (timing, by_block[run.block]) for run in runs if run.block in by_block for timing in _timing(run, figure)
+        (timing, by_block[run.block]) for run in runs if run.block in by_block for timing in _timing(run, key)
     )
 
 
@@ -73,8 +136,8 @@ def _minus(through: float | None, direct: float | None) -> float | None:
     return None if through is None or direct is None else through - direct
 
 
-def _timing(run: RunRecord, figure: str) -> Iterator[Timing]:
-    value: object = None if run.figures is None else getattr(run.figures, figure)
+def _timing(run: RunRecord, key: TimeKey) -> Iterator[Timing]:
+    value = None if run.figures is None else run.figures.timing(key)
     if isinstance(value, Timing):
         yield value
 

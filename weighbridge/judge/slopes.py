@@ -20,6 +20,7 @@ from weighbridge.matrix.cells import FLOOR
 from weighbridge.record.campaign import CampaignRecord
 from weighbridge.record.cell import PlannedCell
 from weighbridge.record.figures import Timing
+from weighbridge.record.metrics import TimeKey
 from weighbridge.record.run import RunRecord
 from weighbridge.record.summary import Slope
 
@@ -123,7 +124,7 @@ def _slope(
     )
 
 
-def _figure(plan: PlannedCell, axis: Axis) -> str:
+def _figure(plan: PlannedCell, axis: Axis) -> TimeKey:
     if axis == "answer_chunks":
         return "added_total_ms"
     return "added_ms" if plan.mode == "plain" else "added_first_ms"
@@ -136,13 +137,13 @@ def _place(plan: PlannedCell, axis: Axis) -> float:
 
 
 def _points(
-    runs: Mapping[str, Sequence[RunRecord]], places: Mapping[str, float], figure: str
+    runs: Mapping[str, Sequence[RunRecord]], places: Mapping[str, float], figure: TimeKey
 ) -> tuple[Point, ...]:  # fmt: skip
     return tuple(
         Point(run.block, at, timing.p50)
         for cell, at in places.items()
         for run in runs.get(cell, ())
         if run.accepted and run.verdict == "valid" and run.figures is not None
-        for timing in (getattr(run.figures, figure),)
+        for timing in (run.figures.timing(figure),)
         if isinstance(timing, Timing) and timing.p50 is not None
     )

@@ -7,6 +7,8 @@ and voids the cell. The probe's own account is taken, and checked again here by 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -97,6 +99,20 @@ def no_inband(counts: StampCounts) -> Absent | None:
     if not counts.whole_count:
         return Absent(absent="no_inband")
     return Absent(absent="no_inband", detail=f"{counts.whole_count} of {total} answers have their stamp")
+
+
+def added(parts: Sequence[StampCounts]) -> StampCounts:
+    """Counts of several runs added."""
+    retries = [one.retry_count for one in parts if one.retry_count is not None]
+    return StampCounts(
+        whole_count=sum(one.whole_count for one in parts),
+        absent_count=sum(one.absent_count for one in parts),
+        damaged_count=sum(one.damaged_count for one in parts),
+        stale_count=sum(one.stale_count for one in parts),
+        repeated_count=sum(one.repeated_count for one in parts),
+        unknown_count=sum(one.unknown_count for one in parts),
+        retry_count=sum(retries) if retries else None,
+    )
 
 
 def _seen_before(recv_ns: Ints, send_ns: Ints, among: Mask) -> Mask:

@@ -98,14 +98,14 @@ def _with_floor_flags(cells: Sequence[CellSummary]) -> Iterator[CellSummary]:
     slow = {cell.cell for cell in cells if cell.gateway == FLOOR and _is_slow(cell, cells)}
     for cell in cells:
         if cell.cell in slow or cell.floor in slow:
-            yield cell.model_copy(update={"flags": ordered_flags([*cell.flags, "floor_slow"])})
+            yield cell.changed(flags=ordered_flags([*cell.flags, "floor_slow"]))
         else:
             yield cell
 
 
 def _is_slow(floor: CellSummary, cells: Sequence[CellSummary]) -> bool:
     return any(
-        checks.floor_slow(floor.service_ms, other.service_ms)
+        checks.floor_slow(floor.timing("service_ms"), other.timing("service_ms"))
         for other in cells
         if other.load.is_serial and others(other, "load") == others(floor, "load")
     )

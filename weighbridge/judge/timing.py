@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from weighbridge import quantiles
 from weighbridge.judge.intervals import interval
-from weighbridge.record.figures import Absent, Interval, Timing, TimingOrAbsent
+from weighbridge.record.figures import Absent, Interval, Percentile, Timing, TimingOrAbsent
 
-SHARES: Mapping[str, float] = {"p50": 0.50, "p95": 0.95, "p99": 0.99}
+SHARES: Mapping[Percentile, float] = {"p50": 0.50, "p95": 0.95, "p99": 0.99}
 NO_RUN = Absent(absent="no_accepted_run")
 
 
@@ -53,7 +53,7 @@ def percentile_or_none(ordered: npt.NDArray[np.float64], share: float) -> float 
     return float(ordered[quantiles.rank(len(ordered), share) - 1])
 
 
-def few_samples(count: int) -> dict[str, str]:
+def few_samples(count: int) -> dict[Percentile, str]:
     """Percentiles of `count` values with 1–9 values beyond them, each with its rank: `248th of 250`."""
     return {
         name: f"{ordinal(quantiles.rank(count, share))} of {count}"
@@ -79,19 +79,22 @@ def merge_runs(timings: Sequence[Timing]) -> TimingOrAbsent:
         return NO_RUN
     smallest = min(timings, key=lambda one: one.n)
     few = _merge_few(timings)
-    values = {name: [getattr(one, name) for one in timings] for name in SHARES}
-    intervals = {name: interval(runs) for name, runs in values.items() if name not in few and not _has_none(runs)}
+    values = {name: [one.percentile(name) for one in timings] for name in SHARES}
+    intervals = {name: _interval(runs) for name, runs in values.items() if name not in few}
+    middle = {name: median_or_none(runs) for name, runs in values.items()}
     return Timing(
-        **{name: median_or_none(runs) for name, runs in values.items()},
+        p50=middle["p50"],
+        p95=middle["p95"],
+        p99=middle["p99"],
         mean=median_or_none([one.mean for one in timings]),
         n=smallest.n,
         interval=Interval(**intervals) if any(intervals.values()) else None,
         few_samples={name: text for name, text in few.items() if not _has_none(values[name])},
-        absent={name: text for one in reversed(timings) for name, text in one.absent.items()},
+        absent={name: why for one in reversed(timings) for name, why in one.absent.items()},
     )
 
 
-def without(one: Timing, reasons: Mapping[str, Absent]) -> Timing:
+def without(one: Timing, reasons: Mapping[Percentile, Absent]) -> Timing:
     """The timing without these percentiles, each with the reason why it is no figure."""
     kept = {name: text for name, text in one.few_samples.items() if name not in reasons}
     return Timing(
@@ -112,8 +115,13 @@ def median_or_none(values: Sequence[float | None]) -> float | None:
     return statistics.median(known) if known and len(known) == len(values) else None
 
 
-def _merge_few(timings: Sequence[Timing]) -> dict[str, str]:
-    merged: dict[str, str] = {}
+def _interval(values: Sequence[float | None]) -> tuple[float, float] | None:
+    known = [value for value in values if value is not None]
+    return interval(known) if len(known) == len(values) else None
+
+
+def _merge_few(timings: Sequence[Timing]) -> dict[Percentile, str]:
+    merged: dict[Percentile, str] = {}
     for one in sorted(timings, key=lambda item: item.n):
         merged = {**one.few_samples, **merged}
     return merged

@@ -17,7 +17,7 @@ from weighbridge.publish.load_words import LOAD_WORDS, load_text, loads_text
 from weighbridge.publish.names import Names, answer_text, is_floor, settings_text, timed
 from weighbridge.publish.scale_answer import scale_answer
 from weighbridge.publish.words import grade_text
-from weighbridge.record.figures import Figure
+from weighbridge.record.metrics import METRICS
 from weighbridge.record.summary import CellSummary, Summary
 
 _MODE_WORDS = {"plain": "plain", "stream": "streamed"}
@@ -116,18 +116,18 @@ def _added_texts(cell: CellSummary) -> list[str]:
     if not has_figures(cell):
         return []
     found = []
-    for group in BY_MODE[cell.mode]:
-        middle, high = firm(group.get(cell), "p50"), firm(group.get(cell), "p95")
+    for key in BY_MODE[cell.mode]:
+        middle, high = firm(cell.timing(key), "p50"), firm(cell.timing(key), "p95")
         if middle is not None:
             tail = f" (p95 {numbers.ms(high)})" if high is not None else ""
-            found.append(f"{numbers.ms(middle)} ms{tail} {group.words}")
+            found.append(f"{numbers.ms(middle)} ms{tail} {METRICS[key].phrase}")
     return found
 
 
 def _cpu_text(cells: list[CellSummary]) -> str:
     """CPU per request of the same cells; the load is that of the sentence."""
-    known = [(cell.mode, cell.cpu_ms_per_request) for cell in cells if has_figures(cell)]
-    told = [f"{numbers.per_request(cpu.value)} ms ({mode})" for mode, cpu in known if isinstance(cpu, Figure)]
+    known = [(cell.mode, cell.known("cpu_ms_per_request")) for cell in cells if has_figures(cell)]
+    told = [f"{numbers.per_request(cpu)} ms ({mode})" for mode, cpu in known if cpu is not None]
     return f", and uses {numbers.listed(told)} of CPU a request" if told else ""
 
 
@@ -138,19 +138,19 @@ def _floor_text(summary: Summary, headline: list[CellSummary]) -> list[str]:
     wanted = {cell.floor for cell in headline}
     floors = [cell for cell in summary.cells if cell.cell in wanted]
     told = [
-        f"{numbers.ms(middle)} ms {group.words}"
+        f"{numbers.ms(middle)} ms {METRICS[key].phrase}"
         for cell in floors
-        for group in BY_MODE[cell.mode]
-        if (middle := firm(group.get(cell), "p50")) is not None
+        for key in BY_MODE[cell.mode]
+        if (middle := firm(cell.timing(key), "p50")) is not None
     ]
     return [f"without a gateway the same measure shows {numbers.listed(told)}"] if told else []
 
 
 def _shift_text(cell: CellSummary) -> str:
-    middle = firm(cell.shift_ms, "p50")
+    middle = firm(cell.timing("shift_ms"), "p50")
     if not has_figures(cell) or middle is None:
         return ""
-    high = firm(cell.shift_ms, "p95")
+    high = firm(cell.timing("shift_ms"), "p95")
     tail = f" (p95 by {numbers.ms(high)})" if high is not None else ""
     return f"{numbers.ms(middle)} ms{tail} on {'plain answers' if cell.mode == 'plain' else 'streams'}"
 

@@ -11,22 +11,18 @@ from dataclasses import dataclass, replace
 
 from weighbridge.matrix.loads import Load
 from weighbridge.publish import numbers
-from weighbridge.publish.clean import Code, plain
-from weighbridge.publish.figures import Notes, absent_cell, number_cell, percentile, rate_cell, timing_cells
-from weighbridge.publish.headline import BY_MODE, RESPONSE, SHIFT, TimingGroup
+from weighbridge.publish.clean import plain
+from weighbridge.publish.columns import Show, cells_of, columns_of, groups_of, number_column, shown
+from weighbridge.publish.figures import Notes, absent_cell
+from weighbridge.publish.headline import BY_MODE
 from weighbridge.publish.layout import RowMaker, head_columns, sections
-from weighbridge.publish.load_words import LOAD_WORDS, TIMED_KINDS
+from weighbridge.publish.load_words import LOAD_WORDS, by_kind
 from weighbridge.publish.model import Cell, Column, Group, Table
 from weighbridge.publish.names import Names, is_floor
 from weighbridge.publish.setting import setting_text
-from weighbridge.publish.words import (
-    ADDED_FLOOR_TEXT,
-    CLAIM_TEXT,
-    PERCENTILE_WORDS,
-    reason_text,
-)
+from weighbridge.publish.words import ADDED_FLOOR_TEXT, CLAIM_TEXT, reason_text
 from weighbridge.record.codes import FLAGS, VERDICTS
-from weighbridge.record.figures import Absent, Timing
+from weighbridge.record.figures import Absent
 from weighbridge.record.summary import CellSummary, Summary
 
 # Remarks that the page makes in another place: rank beside the figure, warning above every table.
@@ -41,7 +37,7 @@ _MODES = {"plain": "plain answers", "stream": "streams"}
 class _Layout:
     """Column groups of one table, and how far its campaign came."""
 
-    groups: tuple[TimingGroup, ...]
+    groups: tuple[Show, ...]
     claims: bool
     status: str
 
@@ -54,20 +50,21 @@ class _Layout:
 def load_tables(summary: Summary, names: Names, anchor: str) -> tuple[Table, ...]:
     """One table for each kind of load and each mode that the campaign has."""
     tables = []
-    for kind in TIMED_KINDS:
+    for kind, of_kind in by_kind(summary.cells).items():
         for mode in _MODES:
-            cells = [cell for cell in summary.cells if cell.load.kind == kind and cell.mode == mode]
+            cells = [cell for cell in of_kind if cell.mode == mode]
             if cells:
                 tables.append(_table(summary, names, cells, f"{anchor}-{kind}-{mode}"))
     return tuple(tables)
 
 
 def _layout(cells: list[CellSummary], status: str) -> _Layout:
-    added = [g for g in BY_MODE[cells[0].mode] if any(isinstance(g.get(cell), Timing) for cell in cells)]
+    added = shown(map(Show, BY_MODE[cells[0].mode]), cells)
+    shift, response = Show("shift_ms"), Show("response_ms")
     # The headline is set apart; with two added times the response time stands in the table of streams.
-    lead = [replace(group, css="lead") for group in (added or [SHIFT])]
-    groups = [*lead, *([SHIFT] if added else []), *([RESPONSE] if len(added) < 2 else [])]
-    return _Layout(tuple(groups), any(isinstance(cell.claimed_overhead_ms, Timing) for cell in cells), status)
+    lead = [replace(group, css="lead") for group in (added or [shift])]
+    groups = [*lead, *([shift] if added else []), *([response] if len(added) < 2 else [])]
+    return _Layout(tuple(groups), bool(shown([_CLAIM], cells)), status)
 
 
 def _table(summary: Summary, names: Names, cells: list[CellSummary], table_id: str) -> Table:
@@ -86,8 +83,7 @@ def _table(summary: Summary, names: Names, cells: list[CellSummary], table_id: s
         columns=(*heads, *_timing_columns(layout), *_rate_columns(cells[0].load)),
         groups=(
             Group("", len(heads)),
-            *(Group(f"{group.title}, ms", 3, group.css) for group in layout.groups),
-            *((Group("Own claim, ms", 1),) if layout.claims else ()),
+            *groups_of((*layout.groups, *((_CLAIM,) if layout.claims else ()))),
             Group("Requests per second", 2),
             Group("", 2),
         ),
@@ -100,7 +96,7 @@ def _table(summary: Summary, names: Names, cells: list[CellSummary], table_id: s
 
 def _caption(kind: str, layout: _Layout) -> Iterator[str]:
     yield LOAD_WORDS[kind].caption
-    if layout.groups[0].title != SHIFT.title:
+    if layout.groups[0].key != "shift_ms":
         yield ADDED_FLOOR_TEXT
     if layout.claims:
         yield f"{CLAIM_TEXT} Below it stands by how much the measured added time exceeds it."
@@ -133,7 +129,7 @@ def _marks(cell: CellSummary, layout: _Layout, notes: Notes) -> str:
 
 def has_figures(cell: CellSummary) -> bool:
     """Whether the percentiles of a cell may be printed as figures of its gateway."""
-    return cell.verdict in ("valid", "incomplete") and isinstance(cell.response_ms, Timing)
+    return cell.verdict in ("valid", "incomplete") and cell.has("response_ms")
 
 
 def message(cell: CellSummary) -> str:
@@ -154,10 +150,10 @@ def _cells(cell: CellSummary, layout: _Layout, notes: Notes) -> tuple[Cell, ...]
     return (_said(cell, layout, layout.width + 3, notes), runs)
 
 
-def _timings(cell: CellSummary, group: TimingGroup, notes: Notes) -> tuple[Cell, ...]:
-    if is_floor(cell) and group.title == SHIFT.title:
-        return (Cell("floor", label=group.title, css="said start", span=3, fill=(numbers.ABSENT,) * 2),)
-    cells = timing_cells(group.get(cell), notes, group.title)
+def _timings(cell: CellSummary, group: Show, notes: Notes) -> tuple[Cell, ...]:
+    if is_floor(cell) and group.key == "shift_ms":
+        return (Cell("floor", label=group.heading, css="said start", span=3, fill=(numbers.ABSENT,) * 2),)
+    cells = cells_of(cell, (group,), notes)
     starts = ("start", *("",) * (len(cells) - 1))
     return tuple(
         replace(made, css=" ".join(filter(None, (made.css, group.css, start))))
@@ -169,12 +165,9 @@ def claim_cell(cell: CellSummary, notes: Notes) -> Cell:
     """The gateway's own claim, with what was measured above it in the second line."""
     if is_floor(cell):
         return absent_cell(FLOOR_ABSENT, notes, label="Own claim p50")
-    made = timing_cells(cell.claimed_overhead_ms, notes, "Own claim", ("p50",))[0]
-    difference = cell.claimed_difference_ms
-    if isinstance(difference, Absent) or isinstance(cell.claimed_overhead_ms, Absent):
-        return made
-    over = percentile(difference, "p50")
-    if over is None:
+    made = cells_of(cell, (_CLAIM,), notes)[0]
+    over = cell.percentile("claimed_difference_ms", "p50")
+    if over is None or not cell.has("claimed_overhead_ms"):
         return made
     sign = "+" if over > 0 else ""
     return replace(made, small=f"added {sign}{numbers.ms(over)}", css=f"{made.css} claim")
@@ -190,36 +183,32 @@ def _said(cell: CellSummary, layout: _Layout, span: int, notes: Notes) -> Cell:
 
 
 def _rates(cell: CellSummary, notes: Notes) -> tuple[Cell, ...]:
-    achieved = rate_cell(cell.achieved_rps, notes, "Achieved/s")
-    in_flight = numbers.ABSENT if cell.in_flight_max_count is None else numbers.count(cell.in_flight_max_count)
+    achieved = cells_of(cell, (_ACHIEVED,), notes)
+    most = cell.count("in_flight_max_count")
+    in_flight = numbers.ABSENT if most is None else numbers.count(most)
     flight = Cell(f"{in_flight} of {numbers.count(cell.load.connections)}", label="In flight of cap", css="n")
     if cell.load.has_schedule:
         offered = numbers.ABSENT if cell.offered_rps is None else numbers.short(cell.offered_rps)
-        return (Cell(offered, label="Offered/s", css="n"), achieved, flight)
-    bound = number_cell(cell.littles_rps, "N ÷ mean", notes, _no_bound(cell))
-    return (achieved, bound, flight)
+        return (Cell(offered, label="Offered/s", css="n"), *achieved, flight)
+    return (*achieved, *cells_of(cell, (_BOUND,), notes), flight)
 
 
 def _no_bound(cell: CellSummary) -> Absent:
     return Absent(absent="one_client") if cell.load.is_serial else Absent(absent="no_mean")
 
 
-def _timing_columns(layout: _Layout) -> tuple[Column, ...]:
-    timings = [
-        number_column(name, f"{group.title} {name}, ms", f"{group.css}{' start' if name == 'p50' else ''}".strip())
-        for group in layout.groups
-        for name in PERCENTILE_WORDS
-    ]
-    claim = [number_column("p50", "Own claim p50, ms")] if layout.claims else []
-    return (*timings, *claim)
+def _timing_columns(layout: _Layout) -> Iterator[Column]:
+    for group in layout.groups:
+        first, *rest = columns_of((group,))
+        yield replace(first, css=f"{first.css} start")
+        yield from rest
+    if layout.claims:
+        yield from columns_of((_CLAIM,))
 
 
 def _rate_columns(load: Load) -> tuple[Column, ...]:
-    pair = (
-        (number_column("offered", "Offered/s"), number_column("achieved", "Achieved/s"))
-        if load.has_schedule
-        else (number_column("achieved", "Achieved/s"), number_column("N ÷ mean", "N ÷ mean response time, per s"))
-    )
+    offered = number_column("offered", "Offered/s")
+    pair = (offered, *columns_of((_ACHIEVED,))) if load.has_schedule else columns_of((_ACHIEVED, _BOUND))
     return (
         *pair,
         number_column("in flight of cap", "In flight of cap"),
@@ -227,6 +216,6 @@ def _rate_columns(load: Load) -> tuple[Column, ...]:
     )
 
 
-def number_column(text: str, full: str, css: str = "") -> Column:
-    """A column of numbers."""
-    return Column(text, full, css=f"n {css}".strip(), is_number=True, rule=Code("---:"))
+_CLAIM = Show("claimed_overhead_ms", percentiles=("p50",))
+_ACHIEVED = Show("achieved_rps", title="Achieved/s")
+_BOUND = Show("littles_rps", title="N ÷ mean response time, per s", label="N ÷ mean", absent=_no_bound)

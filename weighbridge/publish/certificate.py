@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from weighbridge.publish import numbers
-from weighbridge.publish.cells_table import number_column
 from weighbridge.publish.clean import plain
+from weighbridge.publish.columns import number_column
 from weighbridge.publish.model import Cell, Column, Fact, Group, Row, Scale, Section, Table
 from weighbridge.record.certificate import Certificate, DriverFloor, Resolution, WeightResult
 from weighbridge.record.figures import Absent, Figure

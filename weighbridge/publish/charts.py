@@ -7,7 +7,7 @@ gateway has a colour and a shape, neutral and given by its place in the matrix; 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,13 +18,14 @@ from weighbridge.publish import numbers, svg
 from weighbridge.publish.cells_table import has_figures, loaded_warning, message
 from weighbridge.publish.clean import code, plain
 from weighbridge.publish.figures import firm
-from weighbridge.publish.headline import ADDED, ADDED_FIRST, ADDED_TOTAL, measures_added
+from weighbridge.publish.headline import measures_added
 from weighbridge.publish.layout import grouped, ordered
-from weighbridge.publish.load_words import LOAD_WORDS, TIMED_KINDS, load_text
+from weighbridge.publish.load_words import LOAD_WORDS, by_kind, load_text
 from weighbridge.publish.model import Chart
 from weighbridge.publish.names import Names, is_floor
 from weighbridge.publish.words import absence_text
-from weighbridge.record.figures import Absent, Timing, TimingOrAbsent
+from weighbridge.record.figures import Absent, TimingOrAbsent
+from weighbridge.record.metrics import TimeKey
 from weighbridge.record.summary import CellSummary, Summary
 
 # Mid tones with at least 3:1 against white and against the page's dark ground; shapes carry the same difference.
@@ -78,12 +79,11 @@ def charts(summary: Summary, names: Names, anchor: str) -> tuple[Chart, ...]:
     for disk in names.disks:
         where = f" on disk {plain(disk, limit=40)}" if names.varies_disk else ""
         here = [cell for cell in summary.cells if cell.disk == disk]
-        by_kind = {kind: [cell for cell in here if cell.load.kind == kind] for kind in TIMED_KINDS}
-        for kind, cells in by_kind.items():
+        for kind, cells in by_kind(here).items():
             found += _added(names, cells, f"{LOAD_WORDS[kind].how}{where}")
         found += [
             Picture(f"Shift {LOAD_WORDS[kind].how}{where}", _SHIFT_AXIS, _shift(names, cells))
-            for kind, cells in by_kind.items()
+            for kind, cells in by_kind(here).items()
         ]
         found += _first_byte(names, here, where)
     seen = [picture for picture in found if any(p.is_seen and not is_floor(p.cell) for p in picture.points)]
@@ -100,35 +100,39 @@ def _added(names: Names, cells: list[CellSummary], where: str) -> Iterator[Pictu
     plain_cells = [cell for cell in cells if cell.mode == "plain"]
     streams = [cell for cell in cells if cell.mode == "stream"]
     if measures_added(plain_cells):
-        points = _with_floors(names, plain_cells, ((ADDED.get, ""),))
+        points = _with_floors(names, plain_cells, (("added_ms", ""),))
         yield Picture(f"Added time {where}: plain answers", "added time, ms", points)
     if measures_added(streams):
-        both = ((ADDED_FIRST.get, " · to the first content"), (ADDED_TOTAL.get, " · to the end"))
+        both: tuple[_Series, ...] = (
+            ("added_first_ms", " · to the first content"),
+            ("added_total_ms", " · to the end"),
+        )
         yield Picture(f"Added time {where}: streams", "added time, ms", _with_floors(names, streams, both))
 
 
-_Series = tuple[Callable[[CellSummary], TimingOrAbsent], str]
+_Series = tuple[TimeKey, str]
 
 
 def _with_floors(names: Names, cells: list[CellSummary], series: Sequence[_Series]) -> list[Point]:
     return [
-        Point(cell, get(cell), f"{names.policy(group[-1])}{suffix}", load_text(cell.load))
+        Point(cell, cell.timing(key), f"{names.policy(group[-1])}{suffix}", load_text(cell.load))
         for group in grouped(names, cells)
-        for get, suffix in series
+        for key, suffix in series
         for cell in ordered(names, group)
     ]
 
 
 def _shift(names: Names, cells: list[CellSummary]) -> list[Point]:
-    return [Point(cell, cell.shift_ms, names.work(cell), load_text(cell.load)) for cell in _weighed(names, cells)]
+    weighed = _weighed(names, cells)
+    return [Point(cell, cell.timing("shift_ms"), names.work(cell), load_text(cell.load)) for cell in weighed]
 
 
 def _first_byte(names: Names, cells: list[CellSummary], where: str) -> Iterator[Picture]:
     """Shift of the first byte at one client; where added time to the first content is known, that says it better."""
     serial = [cell for cell in _weighed(names, cells) if cell.load.is_serial]
-    if any(isinstance(cell.added_first_ms, Timing) for cell in serial):
+    if any(cell.has("added_first_ms") for cell in serial):
         return
-    points = [Point(cell, cell.ttfb_shift_ms, cell.mode, names.policy(cell)) for cell in serial]
+    points = [Point(cell, cell.timing("ttfb_shift_ms"), cell.mode, names.policy(cell)) for cell in serial]
     yield Picture(
         f"Time to first byte at one client{where}",
         "shift of the time to first byte, ms",

@@ -5,12 +5,14 @@ from __future__ import annotations
 from weighbridge.publish import numbers
 from weighbridge.publish.clean import plain
 from weighbridge.publish.model import Cell, Footnote
-from weighbridge.publish.words import PERCENTILE_WORDS, absence_text
+from weighbridge.publish.words import absence_text
 from weighbridge.record.codes import ABSENCES
-from weighbridge.record.figures import NOT_MEASURED, Absent, Figure, FigureOrAbsent, Timing, TimingOrAbsent
+from weighbridge.record.figures import PERCENTILES, Absent, Figure, Percentile, Timing, TimingOrAbsent
 
 # A spread of the runs below this share of the value is not worth a line of its own.
 _SPREAD = 0.01
+# Behind a number in a terminal that is not firm.
+GREY = "?"
 
 
 class Notes:
@@ -43,7 +45,7 @@ def absent_cell(absent: Absent, notes: Notes, *, label: str = "", span: int = 1)
 
 
 def timing_cells(
-    timing: TimingOrAbsent, notes: Notes, label: str, percentiles: tuple[str, ...] = PERCENTILE_WORDS
+    timing: TimingOrAbsent, notes: Notes, label: str, percentiles: tuple[Percentile, ...] = PERCENTILES
 ) -> tuple[Cell, ...]:
     """Cells of the percentiles of a time in milliseconds, or one dash over all of them."""
     if isinstance(timing, Absent):
@@ -51,8 +53,8 @@ def timing_cells(
     return tuple(_percentile(timing, name, notes, f"{label} {name}") for name in percentiles)
 
 
-def _percentile(timing: Timing, name: str, notes: Notes, label: str) -> Cell:
-    value = percentile(timing, name)
+def _percentile(timing: Timing, name: Percentile, notes: Notes, label: str) -> Cell:
+    value = timing.percentile(name)
     if value is None:
         return absent_cell(timing.absent.get(name) or _no_sample(timing), notes, label=label)
     text = numbers.ms(value)
@@ -68,19 +70,19 @@ def _no_sample(timing: Timing) -> Absent:
     return Absent(absent="no_sample_beyond", detail=text)
 
 
-def percentile(timing: Timing, name: str) -> float | None:
-    """Value of a percentile by its name."""
-    return {"p50": timing.p50, "p95": timing.p95, "p99": timing.p99}[name]
+def grey_text(timing: Timing, name: Percentile) -> str:
+    """Return the mark of a percentile with few samples beyond it in a terminal; empty for a firm one."""
+    return GREY if name in timing.few_samples else ""
 
 
-def firm(timing: TimingOrAbsent, name: str) -> float | None:
+def firm(timing: TimingOrAbsent, name: Percentile) -> float | None:
     """Value of a percentile that may stand in sentences and charts: present, with enough samples beyond it."""
     if isinstance(timing, Absent) or name in timing.few_samples:
         return None
-    return percentile(timing, name)
+    return timing.percentile(name)
 
 
-def interval_text(timing: Timing, name: str) -> str:
+def interval_text(timing: Timing, name: Percentile) -> str:
     """`11.9 to 12.8`, empty where there is no interval."""
     if timing.interval is None:
         return ""
@@ -88,23 +90,6 @@ def interval_text(timing: Timing, name: str) -> str:
     return f"{numbers.ms(bounds[0])} to {numbers.ms(bounds[1])}" if bounds else ""
 
 
-def rate_cell(figure: FigureOrAbsent, notes: Notes, label: str) -> Cell:
-    """Requests per second, with the spread over the runs."""
-    if isinstance(figure, Absent):
-        return absent_cell(figure, notes, label=label)
-    small = ""
-    if has_spread(figure) and figure.low is not None and figure.high is not None:
-        small = f"{numbers.rps(figure.low)} to {numbers.rps(figure.high)}"
-    return Cell(numbers.rps(figure.value), label=label, small=small, css="n")
-
-
 def has_spread(figure: Figure) -> bool:
     """Whether the runs differ by so much that their range is worth a line."""
     return figure.low is not None and figure.high is not None and figure.high - figure.low > _SPREAD * figure.value
-
-
-def number_cell(value: float | None, label: str, notes: Notes, absent: Absent = NOT_MEASURED) -> Cell:
-    """A rate that is a bare number, or a dash."""
-    if value is None:
-        return absent_cell(absent, notes, label=label)
-    return Cell(numbers.rps(value), label=label, css="n")

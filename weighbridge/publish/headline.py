@@ -5,36 +5,28 @@ Called by answer, tables, charts and terminal, so that all of them lead with the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 
 from weighbridge.publish.figures import firm
 from weighbridge.record.figures import Timing, TimingOrAbsent
+from weighbridge.record.metrics import TimeKey
 from weighbridge.record.summary import CellSummary
 
-
-@dataclass(frozen=True)
-class TimingGroup:
-    """Columns of one kind of time: heading, figure, the word for it in a sentence, and how it is set."""
-
-    title: str
-    get: Callable[[CellSummary], TimingOrAbsent]
-    words: str = ""
-    css: str = ""
+# The added times of a mode, the one that leads first.
+BY_MODE: Mapping[str, tuple[TimeKey, ...]] = {
+    "plain": ("added_ms",),
+    "stream": ("added_first_ms", "added_total_ms"),
+}
 
 
-ADDED = TimingGroup("Added time", lambda cell: cell.added_ms, "to plain answers")
-ADDED_FIRST = TimingGroup("Added, first content", lambda cell: cell.added_first_ms, "to the first content of streams")
-ADDED_TOTAL = TimingGroup("Added, end", lambda cell: cell.added_total_ms, "to their end")
-SHIFT = TimingGroup("Shift", lambda cell: cell.shift_ms)
-RESPONSE = TimingGroup("Response time", lambda cell: cell.response_ms)
-
-BY_MODE = {"plain": (ADDED,), "stream": (ADDED_FIRST, ADDED_TOTAL)}
+def added_key(cell: CellSummary) -> TimeKey:
+    """Return the added time that leads: of plain answers, or of streams to their first content."""
+    return BY_MODE[cell.mode][0]
 
 
 def added_of(cell: CellSummary) -> TimingOrAbsent:
-    """Added time of a cell: of plain answers, or of streams to their first content."""
-    return BY_MODE[cell.mode][0].get(cell)
+    """Return the added time of a cell that leads."""
+    return cell.timing(added_key(cell))
 
 
 def measures_added(cells: Iterable[CellSummary]) -> bool:

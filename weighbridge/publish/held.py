@@ -33,7 +33,7 @@ def spread_text(figure: Figure) -> str:
 
 
 def _told(cell: CellSummary) -> str:
-    figure = cell.memory_per_stream_bytes
+    figure = cell.value("memory_per_stream_bytes")
     if isinstance(figure, Absent):
         return message(cell)
     spread = spread_text(figure)

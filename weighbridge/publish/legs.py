@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from weighbridge.publish import numbers
-from weighbridge.publish.cells_table import FLOOR_ABSENT, flag_marks, has_figures, loaded_warning, number_column
+from weighbridge.publish.cells_table import FLOOR_ABSENT, flag_marks, has_figures, loaded_warning
 from weighbridge.publish.clean import plain
-from weighbridge.publish.figures import Notes, absent_cell, timing_cells
-from weighbridge.publish.headline import TimingGroup, added_of, measures_added
+from weighbridge.publish.columns import Show, cells_of, columns_of, groups_of, number_column
+from weighbridge.publish.figures import Notes, absent_cell
+from weighbridge.publish.headline import added_of, measures_added
 from weighbridge.publish.layout import RowMaker, gateway_cell, head_columns, sections
 from weighbridge.publish.load_words import load_text
 from weighbridge.publish.model import Cell, Column, Group, Row, Section, Table
 from weighbridge.publish.names import Names, is_floor
 from weighbridge.publish.setting import heading
 from weighbridge.publish.words import CLAIM_TEXT
-from weighbridge.record.figures import Absent, Timing
+from weighbridge.record.figures import Absent, Percentile
 from weighbridge.record.streams import StampCounts
 from weighbridge.record.summary import CellSummary, Slope, Summary
 
@@ -31,24 +33,21 @@ _SLOPE_TEXT = (
     "is the largest distance of a point from its line."
 )
 _AXES = {"payload_kib": "KiB of prompt", "answer_chunks": "chunk of answer"}
-_FIGURES = {
+_FIGURES: Mapping[str, str] = {
     "added_ms": "to the end of a plain answer",
     "added_first_ms": "to the first content of a stream",
     "added_total_ms": "to the end of a stream",
 }
-_PAIR = ("p50", "p95")
+_PAIR: tuple[Percentile, ...] = ("p50", "p95")
 _FLAGS = frozenset(
     {"no_inband", "stamps_lost", "stamps_unknown", "retried", "probe_lagged", "added_floor_limited", "added_negative"}
 )
 _LEGS = (
-    TimingGroup("Added time", added_of),
-    TimingGroup("Inbound", lambda cell: cell.inbound_ms),
-    TimingGroup("Outbound", lambda cell: cell.outbound_ms),
+    Show("added_ms", percentiles=_PAIR, by_mode=True),
+    Show("inbound_ms", percentiles=_PAIR),
+    Show("outbound_ms", percentiles=_PAIR),
 )
-_CLAIMS = (
-    TimingGroup("Own claim", lambda cell: cell.claimed_overhead_ms),
-    TimingGroup("Added − claim", lambda cell: cell.claimed_difference_ms),
-)
+_CLAIMS = (Show("claimed_overhead_ms", percentiles=_PAIR), Show("claimed_difference_ms", percentiles=_PAIR))
 
 
 def legs_tables(summary: Summary, names: Names, anchor: str) -> tuple[Table, ...]:
@@ -64,7 +63,7 @@ def legs_tables(summary: Summary, names: Names, anchor: str) -> tuple[Table, ...
 def _legs_table(summary: Summary, names: Names, anchor: str) -> Table:
     notes = Notes()
     cells = [cell for cell in summary.cells if has_figures(cell) and not _is_untold(cell)]
-    claims = any(isinstance(cell.claimed_overhead_ms, Timing) for cell in cells)
+    claims = any(cell.has("claimed_overhead_ms") for cell in cells)
     groups = (*_LEGS, *(_CLAIMS if claims else ()))
 
     def make(cell: CellSummary) -> tuple[Cell, ...]:
@@ -78,12 +77,11 @@ def _legs_table(summary: Summary, names: Names, anchor: str) -> Table:
         caption=(_LEGS_TEXT, *((CLAIM_TEXT,) if claims else ()), heading(summary)),
         columns=(
             *heads,
-            *(number_column(name, f"{group.title} {name}, ms") for group in groups for name in _PAIR),
-            number_column("whole stamps", "Whole stamps"),
+            *columns_of((*groups, Show("stamps"))),
         ),
         groups=(
             Group("", len(heads)),
-            *(Group(f"{group.title}, ms", 2) for group in groups),
+            *groups_of(groups),
             Group("", 1),
         ),
         sections=sections(names, cells, RowMaker(make, lambda cell: flag_marks(cell, notes, _FLAGS))),
@@ -99,10 +97,10 @@ def _is_untold(cell: CellSummary) -> bool:
     return isinstance(added_of(cell), Absent) and isinstance(cell.stamps, Absent)
 
 
-def _times(cell: CellSummary, group: TimingGroup, notes: Notes) -> tuple[Cell, ...]:
+def _times(cell: CellSummary, group: Show, notes: Notes) -> tuple[Cell, ...]:
     if is_floor(cell) and group in _CLAIMS:
-        return (absent_cell(FLOOR_ABSENT, notes, label=group.title, span=2),)
-    return timing_cells(group.get(cell), notes, group.title, _PAIR)
+        return (absent_cell(FLOOR_ABSENT, notes, label=group.heading, span=2),)
+    return cells_of(cell, (group,), notes)
 
 
 def _stamps_cell(cell: CellSummary, notes: Notes) -> Cell:
@@ -119,8 +117,9 @@ def _stamps_cell(cell: CellSummary, notes: Notes) -> Cell:
         (found.retry_count or 0, "retried"),
     )
     rest = ", ".join(f"{numbers.count(count)} {what}" for count, what in kinds if count)
-    if cell.lagged_count:
-        rest = ", ".join(part for part in (rest, f"{numbers.count(cell.lagged_count)} left out: probe late") if part)
+    late = cell.count("lagged_count")
+    if late:
+        rest = ", ".join(part for part in (rest, f"{numbers.count(late)} left out: probe late") if part)
     return Cell(
         f"{numbers.count(found.whole_count)} of {numbers.count(_all(found))}", label=label, small=rest, css="n"
     )
@@ -165,7 +164,7 @@ def _slope_row(names: Names, slope: Slope, cell: CellSummary) -> Row:
         (
             gateway_cell(names, cell),
             Cell(_where(names, slope, cell), label="Cells", small=_places(slope)),
-            Cell(_AXES[slope.axis], label="Per", small=_FIGURES.get(slope.figure, plain(slope.figure))),
+            Cell(_AXES[slope.axis], label="Per", small=_FIGURES[slope.figure]),
             Cell(numbers.fine_us(slope.slope_ms), label="Slope, µs", small=small, css="n lead"),
             Cell("floor" if is_floor(cell) else direct, label="Direct, µs", css="n"),
             Cell(numbers.fine_us(slope.intercept_ms), label="At zero, µs", css="n"),

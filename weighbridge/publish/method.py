@@ -10,7 +10,6 @@ from weighbridge.publish.model import Fact
 from weighbridge.publish.setting import cores_text
 from weighbridge.publish.words import ADDED_FLOOR_TEXT, ADDED_TEXT, SHIFT_ALONE_TEXT, SHIFT_TEXT
 from weighbridge.record.codes import FLAGS, VERDICTS
-from weighbridge.record.figures import Absent, Figure
 from weighbridge.record.summary import Summary
 
 _MOCKS = """\
@@ -111,11 +110,8 @@ def limits(summary: Summary) -> tuple[Fact, ...]:
 
 
 def _control_plane(summary: Summary) -> str:
-    calls = [
-        cell.control_plane_calls_per_request.value
-        for cell in summary.cells
-        if isinstance(cell.control_plane_calls_per_request, Figure) and cell.control_plane_calls_per_request.value > 0
-    ]
+    told = (cell.known("control_plane_calls_per_request") for cell in summary.cells)
+    calls = [value for value in told if value]
     tail = "Calls in the path of a request add network time when it is remote."
     if not calls:
         return f"The mock control plane answers on loopback. {tail}"
@@ -148,6 +144,6 @@ def meanings(summary: Summary) -> tuple[Fact, ...]:
     ]
     flags = {flag for cell in summary.cells for flag in cell.flags}
     found += [Fact(flag.replace("_", " "), text) for flag, text in FLAGS.items() if flag in flags]
-    if any(isinstance(cell.shift_ms, Absent) for cell in summary.cells):
+    if not all(cell.has("shift_ms") for cell in summary.cells):
         found.append(Fact("floor", "the lane without a gateway, measured by the same code in every block"))
     return tuple(found)

@@ -117,7 +117,7 @@ def holds_streams(cell: CellSummary) -> bool:
 
 def timed(summary: Summary) -> Summary:
     """The summary without the cells that hold streams, for views of times and rates."""
-    return summary.model_copy(update={"cells": tuple(cell for cell in summary.cells if not holds_streams(cell))})
+    return summary.changed(cells=tuple(cell for cell in summary.cells if not holds_streams(cell)))
 
 
 def settings_text(settings: Mapping[str, str]) -> str:

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from weighbridge import units
 from weighbridge.publish import numbers
-from weighbridge.publish.cells_table import loaded_warning, number_column
+from weighbridge.publish.cells_table import loaded_warning
 from weighbridge.publish.clean import plain
-from weighbridge.publish.figures import Notes, timing_cells
-from weighbridge.publish.headline import TimingGroup, added_of, measures_added
+from weighbridge.publish.columns import Show, cells_of, columns_of, groups_of, number_column
+from weighbridge.publish.figures import Notes
+from weighbridge.publish.headline import measures_added
 from weighbridge.publish.layout import gateway_cell
 from weighbridge.publish.model import Cell, Column, Group, Row, Section, Table
 from weighbridge.publish.names import Names, is_floor
-from weighbridge.publish.words import PERCENTILE_WORDS
 from weighbridge.record.codes import REASONS, VERDICTS
+from weighbridge.record.figures import PERCENTILES, Percentile
 from weighbridge.record.host import LoadReading
 from weighbridge.record.summary import CellSummary, RunLine, Summary
 
 _RECOMPUTED = (
-    TimingGroup("Added, accepted", added_of),
-    TimingGroup("Added, with rejected", lambda cell: cell.added_with_rejected_ms),
-    TimingGroup("Shift, accepted", lambda cell: cell.shift_ms),
-    TimingGroup("Shift, with rejected", lambda cell: cell.shift_with_rejected_ms),
+    Show("added_ms", title="Added, accepted", by_mode=True),
+    Show("added_with_rejected_ms"),
+    Show("shift_ms", title="Shift, accepted"),
+    Show("shift_with_rejected_ms"),
 )
 
 
@@ -93,15 +96,16 @@ def _rejected_table(summary: Summary, names: Names, cells: list[CellSummary], an
 def _recomputed_table(summary: Summary, names: Names, cells: list[CellSummary], anchor: str) -> Table:
     notes = Notes()
     chosen = [c for c in cells if c.rejected and not is_floor(c) and c.verdict in ("valid", "incomplete")]
-    groups = _RECOMPUTED if measures_added(chosen) else _RECOMPUTED[2:]
+    wanted = _RECOMPUTED if measures_added(chosen) else _RECOMPUTED[2:]
     # Twelve columns of numbers would fit no page.
-    percentiles = PERCENTILE_WORDS if len(groups) == 2 else ("p50", "p95")
+    percentiles: tuple[Percentile, ...] = PERCENTILES if len(wanted) == 2 else ("p50", "p95")
+    groups = tuple(replace(group, percentiles=percentiles) for group in wanted)
     rows = tuple(
         Row(
             (
                 gateway_cell(names, cell),
                 Cell(names.where(cell), label="Cell"),
-                *(made for g in groups for made in timing_cells(g.get(cell), notes, g.title, percentiles)),
+                *cells_of(cell, groups, notes),
             )
         )
         for cell in chosen
@@ -113,9 +117,9 @@ def _recomputed_table(summary: Summary, names: Names, cells: list[CellSummary], 
         columns=(
             Column("Gateway", "Gateway"),
             Column("Cell", "Cell"),
-            *(number_column(name, f"{group.title} {name}, ms") for group in groups for name in percentiles),
+            *columns_of(groups),
         ),
-        groups=(Group("", 2), *(Group(f"{group.title}, ms", len(percentiles)) for group in groups)),
+        groups=(Group("", 2), *groups_of(groups)),
         sections=(Section("", rows),),
         footnotes=notes.footnotes(),
         warning=loaded_warning(summary),

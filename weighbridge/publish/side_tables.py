@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from weighbridge.publish import numbers
-from weighbridge.publish.cells_table import has_figures, loaded_warning, message, number_column
-from weighbridge.publish.figures import Notes, absent_cell, rate_cell, timing_cells
+from weighbridge.publish.cells_table import has_figures, loaded_warning, message
+from weighbridge.publish.columns import Show, cells_of, columns_of, groups_of, number_column
+from weighbridge.publish.figures import Notes
 from weighbridge.publish.layout import RowMaker, head_columns, sections
 from weighbridge.publish.model import Cell, Column, Group, Table
 from weighbridge.publish.names import Names, is_floor
 from weighbridge.publish.setting import heading, setting_text
-from weighbridge.publish.words import PERCENTILE_WORDS, absence_text
-from weighbridge.record.figures import NOT_MEASURED, Absent, Timing
+from weighbridge.publish.words import absence_text
+from weighbridge.record.figures import NOT_MEASURED, Absent, Percentile
 from weighbridge.record.summary import CellSummary, Summary
 
 _TTFB_TEXT = (
@@ -26,6 +25,22 @@ _DRIVER_TEXT = (
 )
 
 
+_FIRST_BYTE = (Show("ttfb_shift_ms", label="Shift"), Show("ttfb_ms"))
+_ENDS: tuple[Percentile, ...] = ("p50", "p99")
+
+
+def _no_error(cell: CellSummary) -> Absent:
+    return Absent(absent="no_rate") if cell.offered_rps is None else NOT_MEASURED
+
+
+_GENERATOR = (
+    Show("achieved_rps", title="Achieved/s"),
+    Show("rate_error_ratio", absent=_no_error),
+    Show("dispatch_lag_ms", label="Lag", percentiles=_ENDS),
+    Show("release_lateness_ms", label="Lateness", percentiles=_ENDS),
+)
+
+
 def ttfb_table(summary: Summary, names: Names, anchor: str) -> Table:
     """Time to first byte with one request at a time."""
     notes = Notes()
@@ -35,23 +50,20 @@ def ttfb_table(summary: Summary, names: Names, anchor: str) -> Table:
     def make(cell: CellSummary) -> tuple[Cell, ...]:
         if not has_figures(cell):
             return (_said(cell, 6),)
-        first = (
-            (Cell("floor", label="Shift", css="said", span=3, fill=(numbers.ABSENT,) * 2),)
-            if is_floor(cell)
-            else timing_cells(cell.ttfb_shift_ms, notes, "Shift")
-        )
-        return (*first, *timing_cells(cell.ttfb_ms, notes, "TTFB"))
+        if is_floor(cell):
+            floor = Cell("floor", label="Shift", css="said", span=3, fill=(numbers.ABSENT,) * 2)
+            return (floor, *cells_of(cell, _FIRST_BYTE[1:], notes))
+        return cells_of(cell, _FIRST_BYTE, notes)
 
     heads = head_columns(names)
     return Table(
         id=f"{anchor}-ttfb",
         title="Time to first byte at one client",
         caption=(_TTFB_TEXT, *_ttfb_remarks(summary, names, serial, cells)),
-        columns=(*heads, *_percentiles("Shift of TTFB"), *_percentiles("TTFB")),
+        columns=(*heads, *columns_of(_FIRST_BYTE)),
         groups=(
             Group("", len(heads)),
-            Group("Shift of TTFB, ms", 3, "shift"),
-            Group("TTFB, ms", 3),
+            *groups_of(_FIRST_BYTE),
         ),
         sections=sections(names, cells, RowMaker(make)),
         footnotes=notes.footnotes(),
@@ -61,7 +73,7 @@ def ttfb_table(summary: Summary, names: Names, anchor: str) -> Table:
 
 
 def _mode_has_ttfb(cells: list[CellSummary], mode: str) -> bool:
-    return any(cell.mode == mode and isinstance(cell.ttfb_ms, Timing) for cell in cells)
+    return any(cell.mode == mode and cell.has("ttfb_ms") for cell in cells)
 
 
 def _ttfb_remarks(
@@ -71,13 +83,10 @@ def _ttfb_remarks(
     for mode in dict.fromkeys(cell.mode for cell in serial if cell not in cells):
         gone = [cell for cell in serial if cell.mode == mode]
         measured = [cell for cell in gone if has_figures(cell)] or gone
-        told = sorted({absence_text(cell.ttfb_ms) for cell in measured if isinstance(cell.ttfb_ms, Absent)})
+        times = [cell.timing("ttfb_ms") for cell in measured]
+        told = sorted({absence_text(one) for one in times if isinstance(one, Absent)})
         remarks.append(f"Absent for {mode} answers: {' or '.join(told)}.")
     return tuple(remarks)
-
-
-def _percentiles(title: str) -> tuple[Column, ...]:
-    return tuple(number_column(name, f"{title} {name}, ms") for name in PERCENTILE_WORDS)
 
 
 def _said(cell: CellSummary, span: int) -> Cell:
@@ -87,22 +96,14 @@ def _said(cell: CellSummary, span: int) -> Cell:
 def driver_table(summary: Summary, names: Names, anchor: str) -> Table:
     """Offered and achieved rate, send-rate error, lag and lateness of the load generator in each cell."""
     notes = Notes()
-    cells = [cell for cell in summary.cells if cell.runs_accepted or not isinstance(cell.achieved_rps, Absent)]
+    cells = [cell for cell in summary.cells if cell.runs_accepted or cell.has("achieved_rps")]
 
     def make(cell: CellSummary) -> tuple[Cell, ...]:
         offered = numbers.ABSENT if cell.offered_rps is None else numbers.short(cell.offered_rps)
-        error = (
-            absent_cell(Absent(absent="no_rate") if cell.offered_rps is None else NOT_MEASURED, notes)
-            if cell.rate_error_ratio is None
-            else Cell(numbers.percent(cell.rate_error_ratio), css="n")
-        )
         return (
             Cell(cell.driver, label="Driver"),
             Cell(offered, label="Offered/s", css="n"),
-            rate_cell(cell.achieved_rps, notes, "Achieved/s"),
-            replace(error, label="Send-rate error"),
-            *timing_cells(cell.dispatch_lag_ms, notes, "Lag", ("p50", "p99")),
-            *timing_cells(cell.release_lateness_ms, notes, "Lateness", ("p50", "p99")),
+            *cells_of(cell, _GENERATOR, notes),
         )
 
     heads = head_columns(names)
@@ -114,16 +115,12 @@ def driver_table(summary: Summary, names: Names, anchor: str) -> Table:
             *heads,
             Column("driver", "Driver"),
             number_column("offered", "Offered/s"),
-            number_column("achieved", "Achieved/s"),
-            number_column("send-rate error", "Send-rate error"),
-            *(number_column(name, f"Dispatch lag {name}, ms") for name in ("p50", "p99")),
-            *(number_column(name, f"Release lateness {name}, ms") for name in ("p50", "p99")),
+            *columns_of(_GENERATOR),
         ),
         groups=(
             Group("", len(heads) + 1),
             Group("Requests per second", 3),
-            Group("Dispatch lag, ms", 2),
-            Group("Release lateness, ms", 2),
+            *groups_of(_GENERATOR[2:]),
         ),
         sections=sections(names, cells, RowMaker(make)),
         footnotes=notes.footnotes(),

@@ -5,22 +5,22 @@ The thresholds of the buffering verdict come from the rules that make it, so tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
 from weighbridge.judge import buffering
 from weighbridge.judge.events import STALL_FACTOR, STALL_GAP_NS
 from weighbridge.publish import numbers
-from weighbridge.publish.cells_table import flag_marks, has_figures, loaded_warning, message, number_column
+from weighbridge.publish.cells_table import flag_marks, has_figures, loaded_warning, message
 from weighbridge.publish.clean import plain
-from weighbridge.publish.figures import Notes, absent_cell, timing_cells
-from weighbridge.publish.headline import RESPONSE, TimingGroup
+from weighbridge.publish.columns import Show, cells_of, columns_of, groups_of, shown
+from weighbridge.publish.figures import Notes, absent_cell
 from weighbridge.publish.layout import RowMaker, head_columns, sections
-from weighbridge.publish.model import Cell, Column, Group, Table
+from weighbridge.publish.model import Cell, Group, Table
 from weighbridge.publish.names import Names
 from weighbridge.publish.setting import heading
-from weighbridge.publish.words import FIDELITIES, PERCENTILE_WORDS, absence_text
-from weighbridge.record.figures import Absent, FigureOrAbsent, Timing
+from weighbridge.publish.words import FIDELITIES, absence_text
+from weighbridge.record.figures import Absent, Percentile
 from weighbridge.record.streams import Fidelity
 from weighbridge.record.summary import CellSummary, Summary
 
@@ -50,17 +50,13 @@ VERDICT_TEXT = (
     f"times the provider's own (which counts as {_STALL_MS:g} ms at least)."
 ).replace("%", " %")
 
-_TIMES = (
-    TimingGroup("TTFB", lambda cell: cell.ttfb_ms),
-    TimingGroup("TTFT", lambda cell: cell.ttft_ms),
-    RESPONSE,
-)
+_TIMES = (Show("ttfb_ms"), Show("ttft_ms"), Show("response_ms"))
+_PAIR: tuple[Percentile, ...] = ("p50", "p95")
 _CHUNKS = (
-    TimingGroup("Gap", lambda cell: cell.gap_ms),
-    TimingGroup("Forwarding delay", lambda cell: cell.forwarding_ms),
-    TimingGroup("Gap distortion", lambda cell: cell.gap_distortion_ms),
+    Show("gap_ms", percentiles=_PAIR),
+    Show("forwarding_ms", percentiles=_PAIR),
+    Show("gap_distortion_ms", percentiles=_PAIR),
 )
-_PAIR = ("p50", "p95")
 _FLAGS = frozenset({"answers_changed", "events_merged", "stalls", "mock_late", "probe_lagged", "no_inband"})
 
 
@@ -69,13 +65,14 @@ def stream_tables(summary: Summary, names: Names, anchor: str) -> tuple[Table, .
     cells = [cell for cell in summary.cells if cell.mode == "stream" and cell.load.measures_times]
     if not cells:
         return ()
-    if not any(isinstance(cell.gap_ms, Timing) or isinstance(cell.ttft_ms, Timing) for cell in cells):
+    if not any(cell.has("gap_ms") or cell.has("ttft_ms") for cell in cells):
         return (_nothing(cells, anchor),)
     return (_times_table(summary, names, cells, anchor), _chunks_table(summary, names, cells, anchor))
 
 
 def _nothing(cells: Sequence[CellSummary], anchor: str) -> Table:
-    reasons = sorted({absence_text(cell.gap_ms) for cell in cells if isinstance(cell.gap_ms, Absent)})
+    gaps = [cell.timing("gap_ms") for cell in cells]
+    reasons = sorted({absence_text(gap) for gap in gaps if isinstance(gap, Absent)})
     return Table(
         id=f"{anchor}-chunks",
         title="Streams as they arrive",
@@ -89,34 +86,24 @@ def _nothing(cells: Sequence[CellSummary], anchor: str) -> Table:
 
 def _times_table(summary: Summary, names: Names, cells: Sequence[CellSummary], anchor: str) -> Table:
     notes = Notes()
-    groups = [group for group in _TIMES if any(isinstance(group.get(cell), Timing) for cell in cells)]
+    groups = shown(_TIMES, cells)
 
     def make(cell: CellSummary) -> tuple[Cell, ...]:
         if not has_figures(cell):
             return (_said(cell, 3 * len(groups)),)
-        return tuple(made for group in groups for made in timing_cells(group.get(cell), notes, group.title))
+        return cells_of(cell, groups, notes)
 
     heads = head_columns(names)
     return Table(
         id=f"{anchor}-stream-times",
         title="Streams: to the first byte, the first content and the end",
         caption=(_TIMES_TEXT, heading(summary)),
-        columns=(*heads, *_columns(groups, PERCENTILE_WORDS)),
-        groups=(Group("", len(heads)), *(Group(f"{group.title}, ms", 3) for group in groups)),
+        columns=(*heads, *columns_of(groups)),
+        groups=(Group("", len(heads)), *groups_of(groups)),
         sections=sections(names, cells, RowMaker(make)),
         footnotes=notes.footnotes(),
         warning=loaded_warning(summary),
     )
-
-
-@dataclass(frozen=True)
-class _Word:
-    """A column of the table of chunks that is no time."""
-
-    text: str
-    full: str
-    make: Callable[[CellSummary, Notes], Cell]
-    is_number: bool = True
 
 
 def _chunks_table(summary: Summary, names: Names, cells: Sequence[CellSummary], anchor: str) -> Table:
@@ -125,19 +112,17 @@ def _chunks_table(summary: Summary, names: Names, cells: Sequence[CellSummary], 
     def make(cell: CellSummary) -> tuple[Cell, ...]:
         if not has_figures(cell) and not isinstance(cell.fidelity, Fidelity):
             return (_said(cell, 2 * len(_CHUNKS) + len(_WORDS)),)
-        times = [made for group in _CHUNKS for made in timing_cells(group.get(cell), notes, group.title, _PAIR)]
-        words = [replace(word.make(cell, notes), label=word.full) for word in _WORDS]
-        return (*times, *words)
+        return cells_of(cell, (*_CHUNKS, *_WORDS), notes)
 
     heads = head_columns(names)
     return Table(
         id=f"{anchor}-chunks",
         title="Streams as they arrive",
         caption=(_CHUNKS_TEXT, VERDICT_TEXT, heading(summary)),
-        columns=(*heads, *_columns(_CHUNKS, _PAIR), *(_word_column(word) for word in _WORDS)),
+        columns=(*heads, *columns_of((*_CHUNKS, *_WORDS))),
         groups=(
             Group("", len(heads)),
-            *(Group(f"{group.title}, ms", 2) for group in _CHUNKS),
+            *groups_of(_CHUNKS),
             Group("Chunks", 3),
             Group("Answers", 2),
         ),
@@ -147,28 +132,8 @@ def _chunks_table(summary: Summary, names: Names, cells: Sequence[CellSummary], 
     )
 
 
-def _columns(groups: Sequence[TimingGroup], percentiles: tuple[str, ...]) -> tuple[Column, ...]:
-    return tuple(number_column(name, f"{group.title} {name}, ms") for group in groups for name in percentiles)
-
-
-def _word_column(word: _Word) -> Column:
-    return number_column(word.text, word.full) if word.is_number else Column(word.text, word.full)
-
-
 def _said(cell: CellSummary, span: int) -> Cell:
     return Cell(message(cell), label="Outcome", css="said", span=span, fill=(numbers.ABSENT,) * (span - 1))
-
-
-def _share(figure: FigureOrAbsent, notes: Notes) -> Cell:
-    if isinstance(figure, Absent):
-        return absent_cell(figure, notes)
-    return Cell(numbers.share(figure.value), css="n")
-
-
-def _stalls(cell: CellSummary, notes: Notes) -> Cell:
-    if isinstance(cell.stall_count, Absent):
-        return absent_cell(cell.stall_count, notes)
-    return Cell(numbers.short(cell.stall_count.value), css="n")
 
 
 def _buffering(cell: CellSummary, notes: Notes) -> Cell:
@@ -198,9 +163,9 @@ def _fidelity(cell: CellSummary, notes: Notes) -> Cell:
 
 
 _WORDS = (
-    _Word("in one read", "Pairs in one read", lambda cell, notes: _share(cell.coalesced_ratio, notes)),
-    _Word("stalls", "Stalls in a run", _stalls),
-    _Word("buffering", "Buffering", _buffering, is_number=False),
-    _Word("fidelity", "Fidelity", _fidelity, is_number=False),
-    _Word("end marker", "Streams with end marker", lambda cell, notes: _share(cell.end_marker_ratio, notes)),
+    Show("coalesced_ratio"),
+    Show("stall_count"),
+    Show("buffering", make=_buffering),
+    Show("fidelity", make=_fidelity),
+    Show("end_marker_ratio"),
 )

@@ -19,12 +19,13 @@ from weighbridge.publish.cells_table import loaded_detail
 from weighbridge.publish.certificate import own_certificate
 from weighbridge.publish.certificate_text import certificate_text
 from weighbridge.publish.clean import plain
+from weighbridge.publish.figures import GREY
 from weighbridge.publish.headline import added_of, measures_added
 from weighbridge.publish.held import held_text
-from weighbridge.publish.load_words import TIMED_KINDS
+from weighbridge.publish.load_words import by_kind
 from weighbridge.publish.names import Names, names_of
 from weighbridge.publish.runs import ordered_cells, outcome_text
-from weighbridge.publish.terminal_cells import GREY, cells_text, label
+from weighbridge.publish.terminal_cells import cells_text, label
 from weighbridge.publish.words import SHIFT_ALONE_TEXT, STATUSES, absence_text, grade_text, leading, reason_text
 from weighbridge.record.codes import FLAGS
 from weighbridge.record.figures import Timing
@@ -57,10 +58,7 @@ def campaign_text(summary: Summary) -> str:
     names = names_of(summary)
     cells = ordered_cells(summary, names)
     parts = [f"{plain(summary.provenance.title, limit=120)}\n{plain(summary.campaign, limit=120)}"]
-    for kind in TIMED_KINDS:
-        chosen = [cell for cell in cells if cell.load.kind == kind]
-        if chosen:
-            parts.append(cells_text(summary, names, chosen))
+    parts += [cells_text(summary, names, chosen) for chosen in by_kind(cells).values() if chosen]
     said, held = answer(summary, names), held_text(summary, names)
     costs = " ".join(said) if own_certificate(summary) is not None else said[1]
     parts += [
@@ -84,7 +82,8 @@ def _remarks(summary: Summary, names: Names, cells: list[CellSummary]) -> list[s
     else:
         lines.append(SHIFT_ALONE_TEXT)
     lines += leading(summary.provenance.warnings)
-    timings = [timing for cell in cells for timing in (added_of(cell), cell.shift_ms, cell.response_ms)]
+    times = [(added_of(cell), cell.timing("shift_ms"), cell.timing("response_ms")) for cell in cells]
+    timings = [timing for each in times for timing in each]
     if any(isinstance(timing, Timing) and timing.few_samples for timing in timings):
         lines.append(f"{GREY} behind a figure: 1 to 9 samples lie beyond it, so it is not firm.")
     flags = {flag for cell in cells for flag in cell.flags} - {"few_samples", "loaded_machine"}

@@ -5,23 +5,21 @@ Called by `terminal`. Columns are as narrow as what stands in them: tabulate pad
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from weighbridge.publish import numbers
 from weighbridge.publish.cells_table import has_figures, loaded_warning, message
 from weighbridge.publish.clean import plain
-from weighbridge.publish.figures import percentile
-from weighbridge.publish.headline import RESPONSE, SHIFT, measures_added
+from weighbridge.publish.columns import Show, shown, terminal_head, terminal_text
+from weighbridge.publish.headline import BY_MODE, measures_added
 from weighbridge.publish.layout import grouped, ordered, title
 from weighbridge.publish.load_words import LOAD_WORDS
 from weighbridge.publish.names import Names, settings_text
 from weighbridge.publish.setting import cores_text, drivers_text
-from weighbridge.publish.words import PERCENTILE_WORDS
-from weighbridge.record.figures import Absent, Figure, Timing, TimingOrAbsent
+from weighbridge.record.figures import PERCENTILES, Percentile
 from weighbridge.record.summary import CellSummary, Summary
 
-GREY = "?"
 _GAP = "  "
 
 
@@ -60,68 +58,43 @@ def _columns(names: Names, group: Sequence[CellSummary], *, rate: bool) -> list[
         _Column(("", "gateway"), lambda cell: _gateway(names, cell), is_number=False),
         *(disk if names.varies_disk else []),
         *(_rate_columns() if rate else _client_columns()),
-        *(_times(head, get, name) for head, get, name in _timings(group)),
-        *([_Column(("CPU", "ms"), _cpu)] if any(isinstance(c.cpu_ms_per_request, Figure) for c in group) else []),
+        *_times(group),
+        *(_figure(one) for one in shown([Show("cpu_ms_per_request")], group)),
         _Column(("", "runs"), lambda cell: f"{cell.runs_accepted}/{cell.runs_attempted}"),
         _Column(("", "outcome"), _outcome, is_number=False),
     ]
 
 
-_Get = Callable[[CellSummary], TimingOrAbsent]
-
-
-def _timings(group: Sequence[CellSummary]) -> list[tuple[str, _Get, str]]:
-    """Heading, figure and percentile of each column of times: added time first where it was measured."""
+def _times(group: Sequence[CellSummary]) -> Iterator[_Column]:
+    """Columns of times: added time first where it was measured."""
+    shift, response = Show("shift_ms"), Show("response_ms")
+    pair: tuple[Percentile, ...] = ("p50", "p95")
     if not measures_added(group):
-        every = (("shift", SHIFT.get), ("resp.", RESPONSE.get))
-        return [(head, get, name) for head, get in every for name in PERCENTILE_WORDS]
-    if group[-1].mode == "plain":
-        some: list[tuple[str, _Get]] = [
-            ("added", lambda c: c.added_ms),
-            ("shift", SHIFT.get),
-            ("resp.", RESPONSE.get),
-        ]
-        return [(head, get, name) for head, get in some for name in ("p50", "p95")]
-    first: list[tuple[str, _Get]] = [("first", lambda c: c.added_first_ms), ("end", lambda c: c.added_total_ms)]
-    added = [(f"+{head}", get, name) for head, get in first for name in ("p50", "p95")]
-    return [*added, ("shift", SHIFT.get, "p50"), ("resp.", RESPONSE.get, "p50")]
+        wanted = [(one, PERCENTILES) for one in (shift, response)]
+    elif group[-1].mode == "plain":
+        wanted = [(one, pair) for one in (Show("added_ms"), shift, response)]
+    else:
+        first, end = map(Show, BY_MODE["stream"])
+        wanted = [(first, pair), (end, pair), (shift, pair[:1]), (response, pair[:1])]
+    yield from (_figure(one, name) for one, names in wanted for name in names)
 
 
-def _times(head: str, get: _Get, name: str) -> _Column:
-    return _Column((head, name), lambda cell: _percentile(get(cell), name) if has_figures(cell) else numbers.ABSENT)
+def _figure(one: Show, name: Percentile | None = None) -> _Column:
+    # Percentiles of a cell without figures say nothing of its gateway.
+    def text(cell: CellSummary) -> str:
+        return numbers.ABSENT if name and not has_figures(cell) else terminal_text(cell, one, name)
 
-
-def _percentile(timing: TimingOrAbsent, name: str) -> str:
-    value = percentile(timing, name) if isinstance(timing, Timing) else None
-    if value is None or not isinstance(timing, Timing):
-        return numbers.ABSENT
-    return numbers.ms(value) + (GREY if name in timing.few_samples else "")
+    return _Column(terminal_head(one, name), text)
 
 
 def _rate_columns() -> tuple[_Column, ...]:
-    return (
-        _Column(("offered", "/s"), lambda cell: numbers.short(cell.load.size)),
-        _Column(("achieved", "/s"), _achieved),
-    )
+    offered = _Column(("offered", "/s"), lambda cell: numbers.short(cell.load.size))
+    return (offered, _figure(Show("achieved_rps")))
 
 
 def _client_columns() -> tuple[_Column, ...]:
-    return (
-        _Column(("", "clients"), lambda cell: numbers.count(cell.load.concurrency)),
-        _Column(("achieved", "/s"), _achieved),
-        _Column(
-            ("N ÷ mean", "/s"), lambda c: numbers.ABSENT if c.littles_rps is None else numbers.rps(c.littles_rps)
-        ),
-    )
-
-
-def _achieved(cell: CellSummary) -> str:
-    return numbers.ABSENT if isinstance(cell.achieved_rps, Absent) else numbers.rps(cell.achieved_rps.value)
-
-
-def _cpu(cell: CellSummary) -> str:
-    found = cell.cpu_ms_per_request
-    return numbers.ABSENT if isinstance(found, Absent) else numbers.per_request(found.value)
+    clients = _Column(("", "clients"), lambda cell: numbers.count(cell.load.concurrency))
+    return (clients, _figure(Show("achieved_rps")), _figure(Show("littles_rps")))
 
 
 def _gateway(names: Names, cell: CellSummary) -> str:

@@ -73,8 +73,6 @@ FIDELITIES: Mapping[str, str] = MappingProxyType(
     }
 )
 
-PERCENTILE_WORDS = ("p50", "p95", "p99")
-
 
 def grade_text(grade: Grade) -> str:
     """What may be said of figures of this grade."""

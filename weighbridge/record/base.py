@@ -8,6 +8,7 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from weighbridge.errors import SchemaTooNew, StoreError
+from weighbridge.record.migrations import newest
 
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Milliseconds = Annotated[float, Field(allow_inf_nan=False)]
@@ -22,6 +23,10 @@ class Document(BaseModel):
     def to_json(self) -> str:
         """Indented JSON text that ends with a newline; the same document gives the same bytes."""
         return json.dumps(self.model_dump(mode="json", by_alias=True), indent=2, ensure_ascii=False) + "\n"
+
+    def changed(self, **changes: object) -> Self:
+        """Return the document with these fields changed, validated as a whole."""
+        return type(self).model_validate({**dict(self), **changes})
 
 
 class Versioned(Document):
@@ -39,7 +44,7 @@ class Versioned(Document):
 
     @classmethod
     def from_json(cls, text: str | bytes, *, origin: str) -> Self:
-        """Document read from JSON text; `origin` names the file in messages.
+        """Return the document in JSON text, an older one in today's form; `origin` names the file in messages.
 
         Raises SchemaTooNew for a later version of the same kind and StoreError for anything else that does
         not fit.
@@ -52,7 +57,7 @@ class Versioned(Document):
         found = raw.get("schema") if isinstance(raw, dict) else None
         if not isinstance(found, str):
             raise StoreError(f"{origin}: no Weighbridge document; expected {expected}")
-        _refuse_newer(found, expected, origin)
+        text = _in_newest_form(text, raw, expected, origin)
         try:
             return cls.model_validate_json(text)
         except ValidationError as error:
@@ -66,7 +71,8 @@ class Versioned(Document):
         return str(cls.model_fields["schema_"].default)
 
 
-def _refuse_newer(found: str, expected: str, origin: str) -> None:
+def _in_newest_form(text: str | bytes, raw: Any, expected: str, origin: str) -> str | bytes:
+    found = raw["schema"]
     kind, _, number = found.partition("/")
     wanted_kind, _, wanted_number = expected.partition("/")
     if kind != wanted_kind or not number.isdigit():
@@ -76,3 +82,9 @@ def _refuse_newer(found: str, expected: str, origin: str) -> None:
             f"{origin}: was written as {found}, this Weighbridge reads up to {expected}; "
             "update Weighbridge (pip install -U weighbridge) and try again"
         )
+    if int(number) == int(wanted_number):
+        return text
+    try:
+        return json.dumps(newest(raw, kind, int(number), int(wanted_number)))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise StoreError(f"{origin}: is no {found} document that can be read ({error!r})") from error

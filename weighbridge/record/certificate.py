@@ -155,8 +155,8 @@ class Certificate(Versioned):
     @property
     def short(self) -> Certificate:
         """The same without the figures of each block, as summaries and pages carry it."""
-        rows = tuple(row.model_copy(update={"blocks": ()}) for row in self.weights)
-        return self.model_copy(update={"weights": rows})
+        rows = tuple(row.changed(blocks=()) for row in self.weights)
+        return self.changed(weights=rows)
 
 
 CertificateOrAbsent = Annotated[Certificate | Absent, Field(union_mode="smart")]

@@ -9,6 +9,9 @@ from pydantic import Field, field_validator
 from weighbridge.record.base import Count, Document, Milliseconds
 from weighbridge.record.codes import ABSENCES, Verdict
 
+Percentile = Literal["p50", "p95", "p99"]
+PERCENTILES: tuple[Percentile, ...] = ("p50", "p95", "p99")
+
 
 class Absent(Document):
     """A figure that does not exist: a closed code that says why, and a free detail."""
@@ -58,12 +61,16 @@ class Timing(Document):
     mean: Milliseconds | None = Field(description="Arithmetic mean, ms; null for a shift.")
     n: Count = Field(description="Samples in each run (the smallest over the runs).")
     interval: Interval | None = Field(default=None, description="Interval over run values; null below 3 runs.")
-    few_samples: dict[str, str] = Field(
+    few_samples: dict[Percentile, str] = Field(
         default_factory=dict, description="Percentiles with 1–9 samples beyond them, with their rank."
     )
-    absent: dict[str, Absent] = Field(
+    absent: dict[Percentile, Absent] = Field(
         default_factory=dict, description="Percentiles that are null for another reason than too few samples."
     )
+
+    def percentile(self, name: Percentile) -> float | None:
+        """Return the value of a percentile by its name."""
+        return {"p50": self.p50, "p95": self.p95, "p99": self.p99}[name]
 
 
 class Figure(Document):

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
+from weighbridge.matrix.loads import Load
 from weighbridge.record.base import Count, Document, Seconds, Versioned
 from weighbridge.record.coded import FlagCode, Reason
 from weighbridge.record.codes import Verdict
-from weighbridge.record.figures import NOT_MEASURED, Absent, FigureOrAbsent, TimingOrAbsent
+from weighbridge.record.figures import Absent, TimingOrAbsent
 from weighbridge.record.held import HeldStreams
 from weighbridge.record.host import LoadReading, ToolFacts
 from weighbridge.record.load_report import LoadReport
-from weighbridge.record.streams import Buffering, BunchingOrAbsent, FidelityOrAbsent, StampCountsOrAbsent
+from weighbridge.record.measured import RunFigures
 
 
 class DriverRecord(Document):
@@ -25,16 +26,13 @@ class DriverRecord(Document):
     cut: bool = Field(description="Whether we interrupted it because the lane did not keep the rate.")
 
 
-class RiderRecord(Document):
-    """A probe that rode along beside the driver as a part of the offered rate."""
+class ClientRecord(Document):
+    """One client of a window: a load generator with its part of the load."""
 
-    rate_rps: float = Field(description="Its part of the offered rate; the driver had the rest.")
-    connections: Count = Field(description="Its own cap on connections, beside the driver's.")
+    role: str = Field(description="Its role, and the folder of what it left: driver, companion or open_streams.")
+    load: Load | None = Field(description="Its part of the load; null in what was written as weighbridge.run/1.")
     driver: DriverRecord = Field(description="The program and how it was called.")
     load_report: LoadReport | None = Field(description="What it reported; null when it left nothing.")
-
-
-RiderOrAbsent = Annotated[RiderRecord | Absent, Field(union_mode="smart")]
 
 
 class Counts(Document):
@@ -55,61 +53,6 @@ class Counts(Document):
     )
     admission_call_count: Count = Field(default=0, description="Those in the path of a request.")
     background_call_count: Count = Field(default=0, description="Those beside it.")
-
-
-class RunFigures(Document):
-    """Figures of one run; the first request of each connection is left out of every percentile."""
-
-    offered_rps: float | None = Field(description="Requests per second asked for; null for clients.")
-    achieved_rps: float | None = Field(
-        description="(answered − 1) ÷ (last end − first end), or answered ÷ wall; of a probe beside the driver its "
-        "rate × share answered × span of the schedule ÷ span of the ends is added."
-    )
-    achieved_from: Literal["samples", "totals"] = Field(description="What the achieved rate was taken from.")
-    goodput_rps: float | None = Field(description="Answered with 2xx and whole, per second.")
-    trimmed_count: Count = Field(description="Requests left out because they opened a connection.")
-    request_count: Count = Field(description="Requests behind the percentiles.")
-    error_count: Count = Field(description="Answers that are no 2xx, failures, and streams with chunks wrong.")
-    in_flight_max_count: Count | None = Field(description="Most requests open at one time.")
-    response_ms: TimingOrAbsent = Field(description="End minus intended start.")
-    service_ms: TimingOrAbsent = Field(description="End minus actual start.")
-    ttfb_ms: TimingOrAbsent = Field(description="First body byte minus actual start.")
-    dispatch_lag_ms: TimingOrAbsent = Field(description="Actual start minus release by the pacer.")
-    release_lateness_ms: TimingOrAbsent = Field(description="Release by the pacer minus the ideal grid.")
-    rate_error_ratio: float | None = Field(description="Achieved send rate ÷ offered − 1, from the samples.")
-    added_ms: TimingOrAbsent = Field(default=NOT_MEASURED, description="Added time of plain answers.")
-    added_first_ms: TimingOrAbsent = Field(
-        default=NOT_MEASURED, description="Added time of streams to their first content."
-    )
-    added_total_ms: TimingOrAbsent = Field(default=NOT_MEASURED, description="Added time of streams to their end.")
-    inbound_ms: TimingOrAbsent = Field(
-        default=NOT_MEASURED, description="First leg: request read by the provider minus first byte written."
-    )
-    outbound_ms: TimingOrAbsent = Field(
-        default=NOT_MEASURED, description="Second leg: answer (of a stream: first content) read minus its send."
-    )
-    ttft_ms: TimingOrAbsent = Field(default=NOT_MEASURED, description="First content minus actual start.")
-    gap_ms: TimingOrAbsent = Field(default=NOT_MEASURED, description="Gaps between content events as read.")
-    forwarding_ms: TimingOrAbsent = Field(
-        default=NOT_MEASURED, description="Read time minus send time of each chunk."
-    )
-    gap_distortion_ms: TimingOrAbsent = Field(
-        default=NOT_MEASURED, description="|Gap as read minus gap as sent|, pair by pair."
-    )
-    coalesced_ratio: FigureOrAbsent = Field(
-        default=NOT_MEASURED, description="Events in one read with the one before, of those sent 1 ms apart or more."
-    )
-    stall_count: FigureOrAbsent = Field(
-        default=NOT_MEASURED, description="Gaps above ten times the provider's own, and streams that hung."
-    )
-    bunching: BunchingOrAbsent = Field(default=NOT_MEASURED, description="Counts behind the buffering verdict.")
-    buffering: Buffering | None = Field(default=None, description="Buffering verdict of this run, without a floor.")
-    fidelity: FidelityOrAbsent = Field(default=NOT_MEASURED, description="How many answers came unchanged.")
-    end_marker_ratio: FigureOrAbsent = Field(
-        default=NOT_MEASURED, description="Streams that ended with [DONE], of those that began well."
-    )
-    stamps: StampCountsOrAbsent = Field(default=NOT_MEASURED, description="What became of the provider's stamps.")
-    lagged_count: Count = Field(default=0, description="Good answers left out because the probe itself was late.")
 
 
 class Evidence(Document):
@@ -189,10 +132,11 @@ class RunRecord(Versioned):
     flags: tuple[FlagCode, ...] = Field(default=(), description="Remarks that change no verdict.")
     started_at: str = Field(description="Start of the window, UTC, ISO 8601.")
     window_s: Seconds = Field(description="Wall clock of the window.")
-    driver: DriverRecord | None = Field(default=None, description="Null when the window was never opened.")
-    load_report: LoadReport | None = Field(default=None, description="What the driver reported.")
-    rider: RiderOrAbsent = Field(
-        default=NOT_MEASURED, description="The probe that rode along, or why none did; `figures` name both together."
+    clients: tuple[ClientRecord, ...] = Field(
+        default=(), description="Load generators of the window, the leading one first; none when it was never opened."
+    )
+    no_companion: str | None = Field(
+        default=None, description="Why no probe took a part of the rate, where the driver sees no stamps."
     )
     counts: Counts | None = Field(default=None, description="Counts on both sides.")
     figures: RunFigures | None = Field(default=None, description="Figures of the run.")

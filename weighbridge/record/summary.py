@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -13,9 +13,10 @@ from weighbridge.record.campaign import CampaignRecord, Grade
 from weighbridge.record.certificate import CertificateOrAbsent
 from weighbridge.record.coded import FlagCode, Reason
 from weighbridge.record.codes import Verdict
-from weighbridge.record.figures import NOT_MEASURED, Absent, FigureOrAbsent, TimingOrAbsent
+from weighbridge.record.figures import Absent
 from weighbridge.record.host import HostFacts, LoadReading
-from weighbridge.record.streams import BunchingOrAbsent, FidelityOrAbsent, StampCountsOrAbsent
+from weighbridge.record.measured import Figures
+from weighbridge.record.metrics import Level, TimeKey
 
 
 class Rejected(Document):
@@ -39,8 +40,13 @@ class RunLine(Document):
     load_after: LoadReading | None = Field(description="Machine after.")
 
 
-class CellSummary(Document):
-    """One cell over its runs. Timings are medians of run values; a shift is paired within the block first."""
+class CellSummary(Figures):
+    """One cell over its runs: what it is, its verdict, and its figures as flat keys.
+
+    Timings are medians of run values; a shift is paired within the block first.
+    """
+
+    level: ClassVar[Level] = "cell"
 
     cell: str = Field(description="Cell id.")
     gateway: str = Field(description="Recipe id.")
@@ -62,95 +68,9 @@ class CellSummary(Document):
     rejected: tuple[Rejected, ...] = Field(default=(), description="Attempts that do not count.")
     runs: tuple[RunLine, ...] = Field(default=(), description="Every attempt.")
     offered_rps: float | None = Field(description="Requests per second asked for.")
-    achieved_rps: FigureOrAbsent = Field(description="Achieved rate.")
-    goodput_rps: FigureOrAbsent = Field(description="Whole 2xx answers per second.")
-    littles_rps: float | None = Field(default=None, description="N ÷ mean service time for N clients, requests/s.")
     served_text: str | None = Field(default=None, description="`served X of Y per second` of a saturated cell.")
-    request_count: Count = Field(description="Requests behind the percentiles, over the accepted runs.")
-    error_count: Count = Field(description="Errors over all attempts.")
-    in_flight_max_count: Count | None = Field(description="Most requests open at a time.")
-    drain_s: FigureOrAbsent = Field(description="Event drain after the window.")
-    undelivered_at_end_count: Count | None = Field(
-        description="Largest number of undelivered events at a window's end."
-    )
     load_before: LoadReading | None = Field(description="Machine before the first accepted run.")
     load_after: LoadReading | None = Field(description="Machine after the last accepted run.")
-    response_ms: TimingOrAbsent = Field(description="End minus intended start.")
-    service_ms: TimingOrAbsent = Field(description="End minus actual start.")
-    ttfb_ms: TimingOrAbsent = Field(description="First body byte minus actual start.")
-    ttft_ms: TimingOrAbsent = Field(default=NOT_MEASURED, description="First content.")
-    gap_ms: TimingOrAbsent = Field(default=NOT_MEASURED, description="Gaps between content events.")
-    added_ms: TimingOrAbsent = Field(default=NOT_MEASURED, description="Added time, plain.")
-    added_first_ms: TimingOrAbsent = Field(default=NOT_MEASURED, description="Added time to the first content.")
-    added_total_ms: TimingOrAbsent = Field(default=NOT_MEASURED, description="Added time to the end of a stream.")
-    added_with_rejected_ms: TimingOrAbsent = Field(
-        default=NOT_MEASURED,
-        description="Added time (of streams: to the first content) with the rejected runs that have figures.",
-    )
-    inbound_ms: TimingOrAbsent = Field(default=NOT_MEASURED, description="First leg of the added time.")
-    outbound_ms: TimingOrAbsent = Field(
-        default=NOT_MEASURED, description="Second leg of the added time (of streams: to the first content)."
-    )
-    forwarding_ms: TimingOrAbsent = Field(
-        default=NOT_MEASURED, description="Read time minus send time of each chunk."
-    )
-    gap_distortion_ms: TimingOrAbsent = Field(
-        default=NOT_MEASURED, description="|Gap as read minus gap as sent|, pair by pair."
-    )
-    shift_ms: TimingOrAbsent = Field(description="Percentile through the gateway minus the same percentile direct.")
-    shift_with_rejected_ms: TimingOrAbsent = Field(description="The same with the rejected runs that have figures.")
-    ttfb_shift_ms: TimingOrAbsent = Field(description="Shift of the time to first byte.")
-    claimed_overhead_ms: TimingOrAbsent = Field(description="The gateway's own claim.")
-    claimed_difference_ms: TimingOrAbsent = Field(
-        default=NOT_MEASURED,
-        description="Added time (of streams: to the first content) minus the gateway's own claim, run by run.",
-    )
-    dispatch_lag_ms: TimingOrAbsent = Field(description="Generator's own delay between release and start.")
-    release_lateness_ms: TimingOrAbsent = Field(description="Generator's own lateness against the ideal grid.")
-    rate_error_ratio: float | None = Field(description="Worst send-rate error of the accepted runs.")
-    buffering: str | None = Field(default=None, description="Buffering verdict of a stream, against its floor.")
-    bunching: BunchingOrAbsent = Field(default=NOT_MEASURED, description="Counts behind it, over accepted runs.")
-    coalesced_ratio: FigureOrAbsent = Field(
-        default=NOT_MEASURED, description="Events in one read with the one before, of those sent 1 ms apart or more."
-    )
-    stall_count: FigureOrAbsent = Field(default=NOT_MEASURED, description="Stalls in a run.")
-    fidelity: FidelityOrAbsent = Field(default=NOT_MEASURED, description="Answers unchanged, over accepted runs.")
-    end_marker_ratio: FigureOrAbsent = Field(default=NOT_MEASURED, description="Streams that ended with [DONE].")
-    stamps: StampCountsOrAbsent = Field(default=NOT_MEASURED, description="Stamps, over all attempts.")
-    lagged_count: Count = Field(default=0, description="Good answers left out because the probe itself was late.")
-    cpu_ms_per_request: FigureOrAbsent = Field(
-        default=NOT_MEASURED, description="CPU of the process tree per request."
-    )
-    cpu_from: tuple[str, ...] = Field(
-        default=(), description="What counted the CPU in the accepted runs, as `Resources.cpu_from` names it."
-    )
-    rss_idle_bytes: FigureOrAbsent = Field(default=NOT_MEASURED, description="Resident memory before the window.")
-    rss_peak_bytes: FigureOrAbsent = Field(default=NOT_MEASURED, description="Peak resident memory.")
-    rss_peak_from: tuple[str, ...] = Field(
-        default=(), description="Whether the peaks are of the window or since the processes' start."
-    )
-    rss_after_bytes: FigureOrAbsent = Field(default=NOT_MEASURED, description="Resident memory after the drain.")
-    pss_idle_bytes: FigureOrAbsent = Field(
-        default=NOT_MEASURED, description="Memory before the window, shared pages shared out."
-    )
-    pss_after_bytes: FigureOrAbsent = Field(default=NOT_MEASURED, description="The same after the drain.")
-    memory_per_stream_bytes: FigureOrAbsent = Field(
-        default=NOT_MEASURED,
-        description="Memory that one more open stream takes: slope over the steps, of each run; median and interval.",
-    )
-    control_plane_calls_per_request: FigureOrAbsent = Field(
-        description="Control-plane calls per request, after the drain."
-    )
-    upstream_calls_per_request: FigureOrAbsent = Field(description="Provider calls per request.")
-    context_switches_per_request: FigureOrAbsent = Field(
-        default=NOT_MEASURED, description="Context switches of the process tree per request."
-    )
-    flushes_per_request: FigureOrAbsent = Field(
-        default=NOT_MEASURED, description="Flushes of the whole device per request, whoever made them."
-    )
-    flush_idle_rps: FigureOrAbsent = Field(
-        default=NOT_MEASURED, description="Flushes a second of that device without a request."
-    )
 
 
 class Slope(Document):
@@ -159,7 +79,7 @@ class Slope(Document):
     cells: tuple[str, ...] = Field(description="Cells on the line.")
     gateway: str = Field(description="Recipe id.")
     axis: Literal["payload_kib", "answer_chunks"] = Field(description="What the slope is per unit of.")
-    figure: str = Field(description="Field of `CellSummary` whose p50 is fitted.")
+    figure: TimeKey = Field(description="Figure of a cell whose p50 is fitted.")
     slope_ms: float = Field(description="Median over the blocks, ms for each KiB or chunk.")
     interval_ms: tuple[float, float] | None = Field(
         default=None, description="95 % interval over the blocks (t); null below 3 blocks."

@@ -48,7 +48,7 @@ def read_disk(name: str, path: Path, path_env: str, machine: Machine = _HERE) ->
 
 def with_cost(facts: DiskFacts, p50_ms: float, p99_ms: float, by: str) -> DiskFacts:
     """The same disk with another reading of its flush cost."""
-    return facts.model_copy(update={"flush_p50_ms": p50_ms, "flush_p99_ms": p99_ms, "flush_by": by})
+    return facts.changed(flush_p50_ms=p50_ms, flush_p99_ms=p99_ms, flush_by=by)
 
 
 def describe(name: str, path: Path, machine: Machine = _HERE) -> DiskFacts:

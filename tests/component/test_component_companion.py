@@ -1,0 +1,136 @@
+"""The probe beside oha: added figures of every lane, counts over both clients, and a probe that dies in a window."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from tests.component.project import MATRIX, Project, kept_bytes, wait_for
+
+pytestmark = [pytest.mark.component, pytest.mark.timeout(300)]
+
+RATE = 40
+LOADS = {"rate": {"per_second": [RATE], "duration": "3s", "warmup": 4, "timeout": "5s"}}
+CELLS = [
+    f"{gateway}.none.work.{mode}.rate-{RATE}" for gateway in ("direct", "reference") for mode in ("plain", "stream")
+]
+
+
+@pytest.fixture(scope="module")
+def weighed(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Direct and reference, both modes, one rate with the probe beside the stand-in oha."""
+    project = Project(tmp_path_factory.mktemp("companion") / "project")
+    project.matrix(modes=["plain", "stream"], loads=LOADS, accept={**MATRIX["accept"], "attempts_per_run": 3})
+    project.invoke("bench", "--json").ends_with(0)
+    project.assert_nothing_left()
+    return project
+
+
+def test_counts_of_both_clients_are_the_providers(weighed: Project) -> None:
+    """Driver and probe sent what the window asks for, each its part, and the provider received just that."""
+    cells = weighed.cells()
+    for cell in CELLS:
+        run = weighed.runs(cell)["b01"]
+        counts, roles = run["counts"], [client["role"] for client in run["clients"]]
+        assert (roles, run["no_companion"]) == (["driver", "companion"], None)
+        driver, companion = run["clients"]
+        wanted = 3 * RATE + cells[cell]["load"]["connections"] + companion["load"]["connections"]
+        parts = [client["load_report"]["answered_count"] for client in run["clients"]]
+        assert sum(parts) == wanted
+        assert parts[1] == companion["load"]["rate_rps"] * wanted / RATE
+        assert counts["client_sent_count"] == counts["client_success_count"] == wanted
+        assert counts["provider_request_count"] == wanted
+        assert f"{RATE - companion['load']['rate_rps']:g}" in driver["driver"]["argv"]
+
+
+def test_offered_and_achieved_are_of_both_clients(weighed: Project) -> None:
+    """The cell's rate is the whole rate: offered as the matrix says, and achieved by both together."""
+    for cell in CELLS:
+        figures = weighed.runs(cell)["b01"]["figures"]
+        assert figures["offered_rps"] == RATE
+        assert 0.9 * RATE < figures["achieved_rps"] < 1.05 * RATE
+
+
+def _figure(run: dict[str, Any], name: str) -> dict[str, Any] | None:
+    """A timing of a run; None where the probe itself was too late on a busy machine to tell it."""
+    found: dict[str, Any] = run["figures"][name]
+    if "absent" in found and isinstance(found["absent"], str):
+        assert found["absent"].startswith("the probe itself was late around")
+        return None
+    return found
+
+
+def test_added_figures_of_every_lane(weighed: Project) -> None:
+    """Added time, legs, chunks and buffering come from the probe, on the direct lane as on the gateway's."""
+    for cell in CELLS:
+        run = weighed.runs(cell)["b01"]
+        names = ("added_ms",) if ".plain." in cell else ("added_first_ms", "added_total_ms", "ttft_ms", "gap_ms")
+        for name in (*names, "inbound_ms", "outbound_ms"):
+            if (found := _figure(run, name)) is not None:
+                assert found["p50"] > 0, (cell, name)
+        answered = run["clients"][1]["load_report"]["answered_count"]
+        assert run["figures"]["stamps"]["whole_count"] == answered
+        assert run["figures"]["fidelity"]["answer_count"] == answered
+        assert (run["figures"]["buffering"] is None) is (".plain." in cell)
+
+
+def test_a_gateway_adds_more_than_the_floor(weighed: Project) -> None:
+    """The two lanes are told apart by the same probe at the same rate."""
+    for mode, name in (("plain", "added_ms"), ("stream", "added_first_ms")):
+        floor, gateway = (
+            _figure(weighed.runs(f"{g}.none.work.{mode}.rate-{RATE}")["b01"], name) for g in ("direct", "reference")
+        )
+        if floor is not None and gateway is not None:
+            assert gateway["p50"] > floor["p50"]
+
+
+def test_files_of_the_probe_are_kept_without_secrets(weighed: Project) -> None:
+    """Tables, report and arguments lie under `companion/`; no key and no folder of this machine is in any of them."""
+    key = re.compile(rb"sk-[0-9a-f]{16}|vdt_[0-9a-f]{16}")
+    for cell in CELLS:
+        run = weighed.runs(cell)["b01"]
+        kept = {name for name in run["files"] if name.startswith("companion/")}
+        assert {
+            f"companion/{name}" for name in ("report.json", "samples.npz", "inband.npz", "events.npz", "argv.txt")
+        } <= kept
+        assert not any("plan" in name for name in kept)
+        for name, data in kept_bytes(weighed.campaign / "cells" / cell / "b01" / "companion"):
+            assert not key.search(data), name
+            assert str(weighed.folder).encode() not in data, name
+
+
+def test_a_probe_that_dies_is_the_rigs_fault_and_tried_again(project: Project) -> None:
+    """Killed in its window it takes its part of the rate with it: rejected, kept, and the next attempt counts."""
+    project.matrix(loads=LOADS, accept={**MATRIX["accept"], "attempts_per_run": 3})
+    began = project.begin("bench", "--only", "reference*")
+    try:
+        wait_for(lambda: bool(_companions(project)), 60, lambda: "no companion probe drove")
+        for process in _companions(project):
+            process.kill()
+        began.ended(120).ends_with(0)
+    finally:
+        began.kill()
+    rejected = [run for cell in CELLS for name, run in project.runs(cell).items() if "rejected" in name]
+
+    assert "generator_failed" in {run["reason"]["code"] for run in rejected}
+    killed = next(run for run in rejected if run["reason"]["code"] == "generator_failed")
+    assert "the companion probe ended with signal 9" in killed["reason"]["detail"]
+    assert killed["counts"]["client_sent_count"] is None
+    assert project.cells()[killed["cell"]]["verdict"] == "valid"
+
+
+def _companions(project: Project) -> list[psutil.Process]:
+    """Probes of this project whose window is open."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            folder = Path(process.cwd())
+            if folder.is_relative_to(project.folder) and "weighbridge.load.probe" in process.cmdline():
+                found += [process] if (folder.parent / "ready").exists() else []
+        except psutil.Error:
+            continue
+    return found

@@ -1,0 +1,188 @@
+"""Documents of older shapes in today's: functions from raw document to raw document, one a kind and a step.
+
+What an older document does not tell is 0 (warm-up, time limits) or null, never a guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from weighbridge.record import older_codes
+
+Raw = Mapping[str, Any]
+
+NOT_TOLD_COUNT = 0
+NOT_TOLD_S = 0.0
+
+
+def newest(raw: Raw, kind: str, number: int, wanted: int) -> dict[str, Any]:
+    """Return a document of a kind, brought from version `number` to `wanted` step by step.
+
+    Raises KeyError for a step that nobody wrote, and for a document that lacks what its version has.
+    """
+    found = dict(raw)
+    for step in range(number, wanted):
+        found = MIGRATIONS[kind, step](found)
+    return found
+
+
+def run_from_1(raw: Raw) -> dict[str, Any]:
+    """Return `weighbridge.run/1` with clients in one list, codes for reason and absences, and rates as figures."""
+    found: dict[str, Any] = older_codes.with_absences(raw)
+    figures = found["figures"]
+    if figures is not None:
+        figures |= {key: _rate_figure(figures[key]) for key in ("achieved_rps", "goodput_rps")}
+    found["reason"] = None if raw["accepted"] else older_codes.reason(raw["reason"], raw["reason_text"])
+    clients, why = _clients_of_run(found)
+    for name in ("reason_text", "driver", "load_report", "rider"):
+        found.pop(name, None)
+    return {
+        **found,
+        "clients": clients,
+        "no_companion": why,
+        "schema": "weighbridge.run/2",
+        "flags": older_codes.flags(raw),
+    }
+
+
+def _clients_of_run(raw: Raw) -> tuple[list[dict[str, Any]], str | None]:
+    """Return the driver, or the holder in its place, and the probe beside it; or why there was no probe."""
+    rider: Raw = raw.get("rider") or {}
+    clients = []
+    if raw.get("driver") is not None:
+        role = "driver" if raw.get("held") is None else "open_streams"
+        clients.append({"role": role, "load": None, "driver": raw["driver"], "load_report": raw["load_report"]})
+    if "driver" in rider:
+        clients.append(
+            {"role": "companion", "load": None, "driver": rider["driver"], "load_report": rider["load_report"]}
+        )
+    return clients, rider.get("detail") or None
+
+
+def finished_from_1(raw: Raw) -> dict[str, Any]:
+    """Return `weighbridge.finished/1` with a certificate's absence as a code."""
+    return {**older_codes.with_absences(raw), "schema": "weighbridge.finished/2"}
+
+
+def campaign_from_1(raw: Raw) -> dict[str, Any]:
+    """Return `weighbridge.campaign/1` with cells whose identity is one document, and named payloads and answers."""
+    payloads, answers = _named(raw["payloads"]), _named(raw["answers"])
+    cells = [_cell(cell, payloads, answers) for cell in raw["cells"]]
+    warnings = [older_codes.warning(text) for text in raw.get("warnings", ())]
+    changed = {"payloads": payloads, "answers": answers, "cells": cells, "warnings": warnings}
+    return {**raw, **changed, "schema": "weighbridge.campaign/2"}
+
+
+def summary_from_1(raw: Raw) -> dict[str, Any]:
+    """Return `weighbridge.summary/1` with today's loads, and with the campaign's record as it is today."""
+    plans = {plan["cell"]: plan for plan in raw["provenance"]["cells"]}
+    found = older_codes.with_absences(raw)
+    wanted = raw["provenance"]["runs"]
+    cells = [
+        _summary_cell(cell, wanted) | {"load": load_from_flat(plans.get(cell["cell"], {}) | cell["load"])}
+        for cell in found["cells"]
+    ]
+    return {
+        **found,
+        "schema": "weighbridge.summary/2",
+        "provenance": campaign_from_1(raw["provenance"]),
+        "payloads": _named(raw["payloads"]),
+        "answers": _named(raw["answers"]),
+        "cells": cells,
+    }
+
+
+def _summary_cell(cell: Raw, wanted: int) -> dict[str, Any]:
+    return {
+        **cell,
+        "reason": older_codes.reason_of_cell(cell),
+        "flags": older_codes.flags(cell),
+        "runs_wanted": wanted,
+        "rejected": [
+            {"reason": older_codes.reason(one["reason"], one["example"]), "count": one["count"]}
+            for one in cell["rejected"]
+        ],
+        "runs": [
+            {**one, "reason": None if one["accepted"] else older_codes.reason(one["reason"], "")}
+            for one in cell["runs"]
+        ],
+    }
+
+
+def _rate_figure(value_rps: float | None) -> dict[str, Any]:
+    return {"absent": "totals_missing", "detail": ""} if value_rps is None else {"value": value_rps}
+
+
+def load_from_flat(flat: Raw) -> dict[str, Any]:
+    """Return the load of the flat keys that a planned cell (`load_kind`) or a summary's load (`kind`) had."""
+    return _LOADS[flat.get("load_kind") or flat["kind"]](flat)
+
+
+def _rate(flat: Raw) -> dict[str, Any]:
+    companion = None
+    if flat.get("rider_rps") is not None:
+        companion = {
+            "driver": "probe",
+            "rate_rps": flat["rider_rps"],
+            "connections": flat["rider_connections"],
+        }
+    return {
+        "rate_rps": flat["rate_rps"],
+        "duration_s": flat["duration_s"],
+        "request_count": flat["request_count"],
+        "connections": flat["connections"],
+        "warmup_count": NOT_TOLD_COUNT,
+        "timeout_s": NOT_TOLD_S,
+        "companion": companion,
+        "no_companion": flat.get("no_rider"),
+        "kind": "rate",
+    }
+
+
+def _clients(flat: Raw) -> dict[str, Any]:
+    return {
+        "clients": flat["clients"],
+        "request_count": flat["request_count"],
+        "connections": flat["connections"],
+        "warmup_count": NOT_TOLD_COUNT,
+        "timeout_s": NOT_TOLD_S,
+        "kind": "clients",
+    }
+
+
+def _streams(flat: Raw) -> dict[str, Any]:
+    return {"counts": list(flat["held_counts"]), "hold_s": NOT_TOLD_S, "timeout_s": NOT_TOLD_S, "kind": "streams"}
+
+
+# The kinds that older documents had, which is all that they will ever have.
+_LOADS = {"rate": _rate, "clients": _clients, "streams": _streams}
+
+
+def _cell(flat: Raw, payloads: Raw, answers: Raw) -> dict[str, Any]:
+    same = ("gateway", "settings", "chain", "disk", "mode", "driver")
+    identity = {name: flat[name] for name in same}
+    identity |= {
+        "payload": payloads[flat["payload"]],
+        "answer": answers[flat["answer"]],
+        "load": load_from_flat(flat),
+    }
+    return {
+        "cell": flat["cell"],
+        "identity": identity,
+        "floor": flat["floor"],
+        "not_supported": flat.get("not_supported"),
+    }
+
+
+def _named(facts: Raw) -> dict[str, Any]:
+    return {name: {"name": name, **one} for name, one in facts.items()}
+
+
+# From each kind and number to the next; a document goes through as many steps as it takes.
+MIGRATIONS: Mapping[tuple[str, int], Callable[[Raw], dict[str, Any]]] = {
+    ("weighbridge.run", 1): run_from_1,
+    ("weighbridge.summary", 1): summary_from_1,
+    ("weighbridge.campaign", 1): campaign_from_1,
+    ("weighbridge.finished", 1): finished_from_1,
+}
