@@ -15,12 +15,15 @@ import time
 from pathlib import Path
 
 from weighbridge.judge.figures import run_figures
-from weighbridge.judge.inputs import WindowFacts
-from weighbridge.load.driver import Reading
+from weighbridge.judge.window import Client, Window
 from weighbridge.load.read import read_report
+from weighbridge.load.reading import Reading
 from weighbridge.matrix.loads import RateLoad
+from weighbridge.matrix.requests import AnswerSpec
 from weighbridge.record.figures import Timing
+from weighbridge.record.host import ToolFacts
 from weighbridge.record.load_report import LoadReport
+from weighbridge.record.run import DriverRecord
 from weighbridge.record.samples import SampleTable
 
 RATE_RPS = 1_000
@@ -46,6 +49,14 @@ def read(kind: str, folder: Path, count: int) -> Reading:
     return read_report(folder / "report.csv", argv=oha_argv(count), samples=beside, tool_version="1.16.0")
 
 
+def _window(load: RateLoad, reading: Reading) -> Window:
+    """Window of one client that left this."""
+    tool = ToolFacts(name="oha", version=reading.report.tool_version, sha256=None, source="path")
+    record = DriverRecord(tool=tool, argv=oha_argv(load.window_count), exit_code=0, cut=False)
+    client = Client("driver", load, record, report=reading.report, samples=reading.samples)
+    return Window(load, "plain", AnswerSpec("20ms", 0.02, 1, 0.0), (client,))
+
+
 def _peak_bytes() -> int:
     """Peak resident memory of this process so far, by `getrusage`; kibibytes on Linux, bytes on macOS."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -64,9 +75,9 @@ def main() -> None:
     began_s, began_cpu_s = time.perf_counter(), time.process_time()
     reading = read(arguments.kind, arguments.folder, arguments.count)
     read_s = time.perf_counter()
-    figures = run_figures(WindowFacts(load, reading.report, reading.samples))
+    figures = run_figures(_window(load, reading))
     ended_s, ended_cpu_s = time.perf_counter(), time.process_time()
-    response = figures.response_ms
+    response = None if figures is None else figures.response_ms
     if not isinstance(response, Timing) or response.n != load.request_count:
         raise SystemExit(f"the samples were not summarised whole: {response}")
     said = {

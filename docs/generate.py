@@ -21,6 +21,8 @@ from typing import Annotated, Any, ClassVar, Literal, Union, get_args, get_origi
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from weighbridge.load.drivers import DRIVERS
+from weighbridge.matrix.drivers import DriverName
 from weighbridge.matrix.model import Matrix
 from weighbridge.matrix.recipe import Recipe
 from weighbridge.record.campaign import CampaignRecord, Finished
@@ -80,6 +82,7 @@ _MERGES = {
 _LOADS = {"timed": "loads that are timed", "every": "every load", "open_streams": "held streams"}
 # Models of a page with the heading of their section.
 Titles = Mapping[type[Any], str]
+_DRIVER_CHECK = get_args(DriverName)[1:]
 _PLAIN = {str: "text", int: "whole number", float: "number", bool: "true or false", Any: "anything"}
 
 
@@ -96,7 +99,7 @@ def documents() -> str:
 
 def input_keys(root: type[Any]) -> str:
     """Return every key of an input file with its form, part by part."""
-    shown = {root: "The file", **{part: part.__name__ for part in _parts(root)}}
+    shown = {root: "The file", **{part: part.__name__.removesuffix("Schema") for part in _parts(root)}}
     return "\n\n".join(_section(model, shown, is_input=True) for model in shown)
 
 
@@ -315,7 +318,7 @@ def _type_text(annotation: Any, known: Titles) -> str:
     if origin is None:
         return _simple_text(annotation, known)
     if origin is Annotated:
-        return _type_text(inner[0], known)
+        return _drivers_text() if inner[1:] == _DRIVER_CHECK else _type_text(inner[0], known)
     if origin is Literal:
         return " or ".join(f"`{value}`" for value in inner)
     parts = [_type_text(one, known) for one in inner if one is not Ellipsis]
@@ -334,8 +337,13 @@ def _simple_text(annotation: Any, known: Titles) -> str:
     return _PLAIN[annotation]
 
 
+def _drivers_text() -> str:
+    """Return the names of all drivers, which a matrix is checked against."""
+    return " or ".join(f"`{name}`" for name in DRIVERS)
+
+
 def _input_form(name: str, field: FieldInfo, known: Titles) -> str:
-    text = _type_text(field.annotation, known)
+    text = _drivers_text() if tuple(field.metadata) == _DRIVER_CHECK else _type_text(field.annotation, known)
     for ending, word in (("_s", "duration"), ("_bytes", "size")):
         if name.endswith(ending) and field.alias is not None:
             text = text.replace("whole number", word).replace("number", word)

@@ -14,6 +14,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from types import FrameType
 
 from mocks.burn import burn
@@ -90,6 +91,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--cores", type=cores, default=1, help="how many cores to be busy on")
     parser.add_argument("--share", type=share, default=0.5, help="share of each that is taken, above 0 and up to 1")
     parser.add_argument("--seconds", type=seconds, required=True, help="how long, in seconds")
+    parser.add_argument("--ready", type=Path, help="file that is made when all of them are busy")
     return parser.parse_args()
 
 
@@ -102,6 +104,8 @@ def main() -> int:
     workers = [_start_worker(arguments.share, end_ns, stop) for _ in range(arguments.cores)]
     sys.stdout.write(f"mocks.neighbour: takes {arguments.share:g} of {arguments.cores} cores\n")
     sys.stdout.flush()
+    if arguments.ready is not None:
+        arguments.ready.touch()
     while time.monotonic_ns() < end_ns and not stop.asked:
         time.sleep(_LOOK_S)
     for pid in workers:

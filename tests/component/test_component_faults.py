@@ -170,4 +170,4 @@ def test_a_lane_that_does_not_keep_the_rate_is_a_result(project: Project) -> Non
     assert "of 20 per second" in found["served_text"]
     assert found["served_text"] in ran.out
     assert found["shift_ms"]["absent"] == "saturated"
-    assert project.runs(found["cell"])["b01"]["driver"]["cut"] is True
+    assert project.runs(found["cell"])["b01"]["clients"][0]["driver"]["cut"] is True

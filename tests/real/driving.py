@@ -15,7 +15,8 @@ from typing import Any
 from tests.unit.gateway_lane import ask, program
 from weighbridge.command import Command, Ended
 from weighbridge.load.bodies import BodyPlan, write_bodies
-from weighbridge.load.driver import Driver, LoadPlan, Reading
+from weighbridge.load.driver import Driver, LoadPlan
+from weighbridge.load.reading import Reading
 from weighbridge.matrix.loads import ClientsLoad, Load, RateLoad
 from weighbridge.matrix.requests import Mode, PayloadSpec
 from weighbridge.record.samples import SampleTable

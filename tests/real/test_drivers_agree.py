@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.real.driving import Driven, Provider, Windows, mock_provider, rate, windows
+from tests.unit.judge_examples import client, window_of
 from weighbridge.judge.figures import run_figures
-from weighbridge.judge.inputs import WindowFacts
 from weighbridge.load.drivers import DRIVERS
 from weighbridge.matrix.requests import Mode
 from weighbridge.record.figures import Timing, TimingOrAbsent
@@ -29,7 +29,9 @@ def figures_of(driven: Driven) -> RunFigures:
     """Figures of a window as a campaign takes them."""
     reading = driven.reading
     assert (reading.report.verdict, reading.report.answered_count) == ("ok", LOAD.window_count)
-    return run_figures(WindowFacts(LOAD, reading.report, reading.samples))
+    found = run_figures(window_of(client(LOAD, reading.samples, report=reading.report)))
+    assert found is not None
+    return found
 
 
 def p50(timing: TimingOrAbsent) -> float:

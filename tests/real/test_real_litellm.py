@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from weighbridge import resources
-from weighbridge.campaign.preflight import preflight
+from weighbridge.campaign.window.preflight import preflight
 from weighbridge.errors import ToolMissing
 from weighbridge.matrix.catalogue import read_catalogue
 from weighbridge.matrix.cells import LaneKey
@@ -52,7 +52,7 @@ def lane_of(folder: Path, installed: Installed, chain: str) -> Iterator[tuple[La
         (folder / name).mkdir()
     recipe = read_catalogue([resources.gateways()]).get("litellm")
     assert recipe is not None
-    ports = Ports(*choose(6, None))
+    ports = Ports.among(choose(6, None))
     with Supervisor(folder / "state", search_path=os.environ["PATH"]) as supervisor:
         mocks = start_mocks(supervisor, ports, KEYS, folder)
         key = LaneKey("litellm", (), chain, "work")

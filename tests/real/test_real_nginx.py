@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from weighbridge import resources
-from weighbridge.campaign.preflight import preflight
+from weighbridge.campaign.window.preflight import preflight
 from weighbridge.errors import ToolMissing
 from weighbridge.matrix.catalogue import read_catalogue
 from weighbridge.matrix.cells import LaneKey
@@ -44,7 +44,7 @@ def lane_of(folder: Path, **settings: str) -> Iterator[tuple[Lane, Mocks]]:
     """An nginx lane that serves, with its mocks."""
     for name in ("scratch", "disk"):
         (folder / name).mkdir()
-    ports = Ports(*choose(6, None))
+    ports = Ports.among(choose(6, None))
     with Supervisor(folder / "state", search_path=os.environ["PATH"]) as supervisor:
         mocks = start_mocks(supervisor, ports, KEYS, folder)
         setup = LaneSetup(

@@ -7,16 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from tests.unit.judge_examples import rate_load, table, window
-from weighbridge.judge.inputs import InbandFacts, WindowFacts
-from weighbridge.matrix.requests import AnswerSpec
+from tests.unit.judge_examples import ANSWER, client, rate_load, report, table, window_of
+from weighbridge.judge.window import Trace, Window
+from weighbridge.matrix.requests import Mode
 from weighbridge.record.inband import OUTCOMES, STAMP_STATES, UNKNOWN, EventTable, RequestTable
 from weighbridge.record.provider_rows import ProviderRows
 
 US, MS, S = 1_000, 1_000_000, 1_000_000_000
 EPOCH_NS = 1_000 * S
 CONNECTIONS = 32
-ANSWER = AnswerSpec("20ms", 0.02, 16, 0.005)
 
 
 def state(name: str) -> int:
@@ -127,7 +126,7 @@ def provider_rows(requests: RequestTable) -> ProviderRows:
 
 def inband_window(
     requests: RequestTable, events: EventTable | None = None, *, trim_count: int = 0, **changes: Any
-) -> WindowFacts:
+) -> Window:
     """Window of a probe, with a sample table that fits."""
     rate = S / float(np.median(np.diff(requests.sent_ns))) if len(requests) > 1 else 50.0
     load = rate_load(rate, len(requests) - CONNECTIONS, CONNECTIONS)
@@ -136,5 +135,7 @@ def inband_window(
         (column - EPOCH_NS) / S for column in (requests.sent_ns, requests.end_ns, requests.intended_ns)
     )
     samples = table(sent, end, intended_s=intended, released_s=intended, status=requests.status)
-    facts = InbandFacts("plain" if events is None else "stream", ANSWER, requests, events, trim_count=trim_count)
-    return replace(window(load, samples, cut=cut, tool="probe"), inband=replace(facts, **changes))
+    mode: Mode = "plain" if events is None else "stream"
+    seen = Trace(mode, ANSWER, requests, trim_count, events, **changes)
+    told = report(samples, load, tool="probe")
+    return window_of(client(load, samples, cut=cut, report=told, trace=seen, sees_stamps=True), mode=mode)

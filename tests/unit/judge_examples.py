@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import heapq
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 
 from weighbridge.judge.figures import run_figures
-from weighbridge.judge.inputs import DriverEnd, Judgement, ProviderHealth, RunInputs, WindowFacts
+from weighbridge.judge.inputs import Attempted, Judgement
+from weighbridge.judge.window import Client, ProviderHealth, Window
 from weighbridge.matrix.loads import ClientsLoad, Load, RateLoad
 from weighbridge.matrix.requests import AnswerSpec, PayloadSpec
 from weighbridge.record.campaign import CampaignRecord, GatewayFacts, GitFacts
 from weighbridge.record.cell import CellIdentity, PlannedCell
 from weighbridge.record.figures import NOT_MEASURED
-from weighbridge.record.host import HostFacts, LoadReading
+from weighbridge.record.host import HostFacts, LoadReading, ToolFacts
 from weighbridge.record.load_report import LoadReport
-from weighbridge.record.run import Counts, Evidence, RunRecord
+from weighbridge.record.run import ClientRecord, Counts, DriverRecord, Evidence, RunRecord
 from weighbridge.record.samples import SampleTable, from_columns
 
 QUIET = LoadReading(load_1m=0.4, cpu_some_pct=0.5, io_some_pct=0.0, steal_pct=0.0, foreign_cpu_cores=0.01)
+PAYLOAD = PayloadSpec("1k", 256, 1024)
+ANSWER = AnswerSpec("20ms", 0.02, 16, 0.005)
+TOOL = ToolFacts(name="oha", version="1.16.0", sha256="0" * 64, source="path")
 
 
 def code_of(found: Judgement | RunRecord) -> str | None:
@@ -95,7 +99,7 @@ def report(samples: SampleTable | None, load: Load, **changes: Any) -> LoadRepor
     """Load report that fits the samples, changed by `changes`."""
     answered = load.window_count if samples is None else int((samples.outcome == 0).sum())
     wall = float(np.nanmax(samples.end_s)) if samples is not None and len(samples) else 1.0
-    fields: dict[str, Any] = {
+    filled: dict[str, Any] = {
         "tool": "oha",
         "tool_version": "1.16.0",
         "corrected": "yes" if load.kind == "rate" else "no",
@@ -115,17 +119,46 @@ def report(samples: SampleTable | None, load: Load, **changes: Any) -> LoadRepor
         "response_ms": NOT_MEASURED,
         "first_byte_ms": NOT_MEASURED,
     }
-    return LoadReport(**{**fields, **changes})
+    return LoadReport(**{**filled, **changes})
 
 
-def window(load: Load, samples: SampleTable | None, *, cut: bool = False, **changes: Any) -> WindowFacts:
-    """Window with a fitting report."""
-    return WindowFacts(load, report(samples, load, **changes), samples, cut)
+def client(load: Load, samples: SampleTable | None, *, role: str = "driver", **changes: Any) -> Client:
+    """A client that came to a good end with a fitting report; `changes` are its own or those of its record."""
+    own = {name: changes.pop(name) for name in ("argv", "exit_code", "cut") if name in changes}
+    record = DriverRecord(**{"tool": TOOL, "argv": ("oha",), "exit_code": 0, "cut": False, **own})
+    given: dict[str, Any] = {"report": report(samples, load) if "report" not in changes else None, "samples": samples}
+    return Client(role=role, load=load, record=record, **{**given, **changes})
+
+
+def window(load: Load, samples: SampleTable | None, *, cut: bool = False, **changes: Any) -> Window:
+    """Window of one client, with a report that fits but for `changes`."""
+    return window_of(client(load, samples, cut=cut, report=report(samples, load, **changes)))
+
+
+def window_of(*clients: Client, load: Load | None = None, **changes: Any) -> Window:
+    """Faultless window of these clients, of plain answers; the whole load is the leading one's if none is given."""
+    given: dict[str, Any] = {
+        "load": clients[0].load if load is None else load,
+        "mode": "plain",
+        "answer": ANSWER,
+        "provider": ProviderHealth(0.0001, 0.0005, 0.2),
+        "load_before": QUIET,
+        "load_after": QUIET,
+    }
+    return Window(clients=clients, **{**given, **changes})
+
+
+def with_client(facts: Window, place: int = 0, **changes: Any) -> Window:
+    """The window with one client changed, the leading one if no other is named."""
+    one = facts.clients[place]
+    own = {name: changes.pop(name) for name in ("argv", "exit_code", "cut") if name in changes}
+    one = replace(one, record=one.record.model_copy(update=own), **changes)
+    return replace(facts, clients=(*facts.clients[:place], one, *facts.clients[place + 1 :]))
 
 
 def counts(sent: int, **changes: Any) -> Counts:
     """Counts that agree on both sides."""
-    fields: dict[str, Any] = {
+    filled: dict[str, Any] = {
         "client_sent_count": sent,
         "client_answered_count": sent,
         "client_success_count": sent,
@@ -135,35 +168,35 @@ def counts(sent: int, **changes: Any) -> Counts:
         "repeat_share_ratio": 0.0,
         "expected_repeat_ratio": 0.048,
     }
-    return Counts(**{**fields, **changes})
+    return Counts(**{**filled, **changes})
 
 
 def evidence(mode: str = "plain", **changes: Any) -> Evidence:
     """Faultless preflight of one mode."""
-    fields: dict[str, Any] = {"mode": mode, "status": 200, "ok": True, "problem": None, "stamp_survives": True}
-    return Evidence(**{**fields, **changes})
+    filled: dict[str, Any] = {"mode": mode, "status": 200, "ok": True, "problem": None, "stamp_survives": True}
+    return Evidence(**{**filled, **changes})
 
 
-def inputs(facts: WindowFacts, **changes: Any) -> RunInputs:
-    """A faultless attempt around one window; each test plants one fault by `changes`."""
-    fields: dict[str, Any] = {
+def answered_count(facts: Window) -> int:
+    """Answers of all clients."""
+    return sum(one.answered_count or 0 for one in facts.reports)
+
+
+def inputs(facts: Window, *, lead: dict[str, Any] | None = None, **changes: Any) -> Attempted:
+    """A faultless attempt around one window; each test plants one fault by `changes`, or in its leading client."""
+    beside = {one.name for one in fields(Window)} - {one.name for one in fields(Attempted)}
+    own = {name: changes.pop(name) for name in tuple(changes) if name in beside}
+    facts = with_client(facts, **(lead or {}))
+    facts = replace(facts, **{"counts": facts.counts or counts(answered_count(facts)), **own})
+    given: dict[str, Any] = {
         "load": facts.load,
-        "mode": "plain",
-        "is_floor": False,
+        "mode": facts.mode,
+        "is_baseline": False,
         "window": facts,
         "figures": run_figures(facts),
-        "counts": counts(facts.report.answered_count or 0),
-        "driver": DriverEnd(0),
-        "load_before": QUIET,
-        "load_after": QUIET,
-        "provider": ProviderHealth(0.0001, 0.0005, 0.2),
         "evidence": (evidence(),),
     }
-    return RunInputs(**{**fields, **changes})
-
-
-PAYLOAD = PayloadSpec("1k", 256, 1024)
-ANSWER = AnswerSpec("20ms", 0.02, 16, 0.005)
+    return Attempted(**{**given, **changes})
 
 
 def plan(cell: str, load: Load, **changes: Any) -> PlannedCell:
@@ -181,13 +214,13 @@ def plan(cell: str, load: Load, **changes: Any) -> PlannedCell:
         "load": load,
         "driver": "oha",
     }
-    fields: dict[str, Any] = {"cell": cell, "floor": f"direct.none.{disk}.{mode}.{name}"}
-    return PlannedCell(identity=CellIdentity(**{**identity, **changes}), **{**fields, **own})
+    filled: dict[str, Any] = {"cell": cell, "floor": f"direct.none.{disk}.{mode}.{name}"}
+    return PlannedCell(identity=CellIdentity(**{**identity, **changes}), **{**filled, **own})
 
 
 def campaign(*plans: PlannedCell, runs: int = 3, **changes: Any) -> CampaignRecord:
     """Campaign record with these cells."""
-    fields: dict[str, Any] = {
+    filled: dict[str, Any] = {
         "campaign": "20261130T000000Z-x86-2c-4g-abcdef",
         "weighbridge_version": "0.1.0",
         "method_version": 1,
@@ -219,13 +252,13 @@ def campaign(*plans: PlannedCell, runs: int = 3, **changes: Any) -> CampaignReco
         "cells": plans,
         "order": (),
     }
-    return CampaignRecord(**{**fields, **changes})
+    return CampaignRecord(**{**filled, **changes})
 
 
 def gateway(name: str, **changes: Any) -> GatewayFacts:
     """Gateway of a campaign."""
     kinds = {"direct": "floor", "reference": "mock"}
-    fields: dict[str, Any] = {
+    filled: dict[str, Any] = {
         "id": name,
         "name": name,
         "kind": kinds.get(name, "product"),
@@ -234,12 +267,12 @@ def gateway(name: str, **changes: Any) -> GatewayFacts:
         "recipe_sha256": "0" * 64,
         "tool": None,
     }
-    return GatewayFacts(**{**fields, **changes})
+    return GatewayFacts(**{**filled, **changes})
 
 
-def run(cell: str, block: int, facts: WindowFacts | None = None, **changes: Any) -> RunRecord:
+def run(cell: str, block: int, facts: Window | None = None, **changes: Any) -> RunRecord:
     """Accepted run of a cell, with the figures of `facts`."""
-    fields: dict[str, Any] = {
+    filled: dict[str, Any] = {
         "cell": cell,
         "block": block,
         "attempt": block,
@@ -252,9 +285,13 @@ def run(cell: str, block: int, facts: WindowFacts | None = None, **changes: Any)
         "load_after": QUIET,
     }
     if facts is not None:
-        fields |= {
-            "load_report": facts.report,
+        filled |= {
+            "clients": tuple(map(_recorded, facts.clients)),
             "figures": run_figures(facts),
-            "counts": counts(facts.report.answered_count or 0),
+            "counts": counts(answered_count(facts)),
         }
-    return RunRecord(**{**fields, **changes})
+    return RunRecord(**{**filled, **changes})
+
+
+def _recorded(one: Client) -> ClientRecord:
+    return ClientRecord(role=one.role, load=one.load, driver=one.record, load_report=one.report)

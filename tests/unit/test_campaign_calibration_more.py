@@ -1,8 +1,8 @@
-"""More mixed blocks where a percentile is off: when they are run, and that all of them count."""
+"""More mixed blocks where a percentile is off: when they are asked for, and that all of them count."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,38 +10,65 @@ import numpy as np
 import pytest
 
 from tests.unit.calibration_examples import MS, constant, lane
-from weighbridge.campaign.calibration.lanes import TWINS
-from weighbridge.campaign.calibration.mixed import Kind, MixedBlock, MixedBlocks, blocks_of
+from weighbridge.campaign.calibration.mixed import TWINS, Kind, Made, MixedBlock, blocks_of
+from weighbridge.campaign.calibration.setting import SHELF, Setting
+from weighbridge.campaign.schedule import Schedule, Visit, VisitOutcome
 from weighbridge.judge.weighed import WeighedLane
+from weighbridge.load.drivers import TRAITS
 from weighbridge.matrix.calibration import MixedLoad
+from weighbridge.matrix.load import read_matrix
 
 KIND = Kind("plain", "busy")
-SPEC: Any = SimpleNamespace(weights=("weight-3ms",), two_valued=())
+MATRIX = Path(__file__).parents[2] / "calibration.yaml"
+
+
+def setting() -> Setting:
+    """The shipped calibration with one weight, and nothing that runs."""
+    loaded = read_matrix(MATRIX, TRAITS)
+    assert loaded.matrix.calibration is not None
+    spec = loaded.matrix.calibration.model_copy(update={"weights": ("weight-3ms",), "two_valued": ()})
+    nothing: Any = None
+    request: Any = SimpleNamespace(loaded=loaded)
+    return Setting(request, nothing, nothing, spec)
 
 
 class Planned:
-    """Stands for the runner: block `n` is off by the n-th of the errors; says which numbers were asked for."""
+    """Makes visits: block `n` is off by the n-th of the errors; the attempts in `spoilt` do not count."""
 
-    spec = SPEC
+    def __init__(self, *errors_us: int, spoilt: tuple[int, ...] = ()) -> None:
+        self._errors_us, self._spoilt = errors_us, spoilt
+        self.visits: list[Visit] = []
 
-    def __init__(self, *errors_us: int, gap: str = "") -> None:
-        self._errors_us, self._gap = errors_us, gap
-        self.asked: list[list[int]] = []
-        self.announced = 0
+    def made(self, schedule: Schedule[Made]) -> Made:
+        """What the schedule returns when all its visits were made."""
+        outcome: VisitOutcome | None = None
+        while True:
+            try:
+                visit = next(schedule) if outcome is None else schedule.send(outcome)
+            except StopIteration as end:
+                result: Made = end.value
+                return result
+            self.visits.append(visit)
+            outcome = VisitOutcome((self._record(visit),))
 
-    def blocks(self, kind: Kind, load: MixedLoad, numbers: Iterable[int]) -> MixedBlocks:
-        self.asked.append(list(numbers))
-        made = tuple(self._block(kind, number) for number in self.asked[-1])
-        return MixedBlocks(made, (self._gap,) if self._gap else ())
+    def read(self, record: Any, kind: Kind) -> MixedBlock:
+        """The lanes of a block that counts."""
+        error_ns = self._errors_us[record.block - 1] * 1000
+        mine = WeighedLane(lane(record.block, slept_ns=3 * MS, error_ns=error_ns), constant(700, 3 * MS))
+        twins = {
+            name: WeighedLane(lane(record.block + seed), constant(700, 0)) for seed, name in enumerate(TWINS, 50)
+        }
+        return MixedBlock(kind, record.block, {"weight-3ms": mine, **twins})
 
-    def announce(self, kind: Kind, load: MixedLoad) -> None:
-        self.announced += 1
+    @property
+    def asked(self) -> list[tuple[int, int]]:
+        """Block and round of each visit."""
+        return [(visit.block, visit.round) for visit in self.visits]
 
-    def _block(self, kind: Kind, number: int) -> MixedBlock:
-        error_ns = self._errors_us[number - 1] * 1000
-        mine = WeighedLane(lane(number, slept_ns=3 * MS, error_ns=error_ns), constant(700, 3 * MS))
-        twins = {name: WeighedLane(lane(number + seed), constant(700, 0)) for seed, name in enumerate(TWINS, 50)}
-        return MixedBlock(kind, number, {"weight-3ms": mine, **twins})
+    def _record(self, visit: Visit) -> Any:
+        is_bad = len(self.visits) in self._spoilt
+        reason = SimpleNamespace(code="steal", detail="much was stolen") if is_bad else None
+        return SimpleNamespace(block=visit.block, accepted=not is_bad, reason=reason)
 
 
 def load(more: int) -> MixedLoad:
@@ -52,28 +79,47 @@ def load(more: int) -> MixedLoad:
 @pytest.mark.parametrize(
     ("errors_us", "more", "asked"),
     [
-        ((0, 0, 0), 2, [[1, 2, 3]]),
-        ((0, 0, 900), 2, [[1, 2, 3]]),
-        ((0, 900, 900, 0, 0), 2, [[1, 2, 3], [4, 5]]),
-        ((0, 900, 900), 0, [[1, 2, 3]]),
+        ((0, 0, 0), 2, [1, 2, 3]),
+        ((0, 0, 900), 2, [1, 2, 3]),
+        ((0, 900, 900, 0, 0), 2, [1, 2, 3, 4, 5]),
+        ((0, 900, 900), 0, [1, 2, 3]),
     ],
 )
 def test_more_blocks_are_run_where_the_median_block_is_off(
-    errors_us: tuple[int, ...], more: int, asked: list[list[int]]
+    errors_us: tuple[int, ...], more: int, asked: list[int]
 ) -> None:
     """Neither a clean kind nor a single bad block asks for more; all blocks that were run count."""
-    runner: Any = Planned(*errors_us)
-    made = blocks_of(runner, KIND, load(more))
+    planned = Planned(*errors_us)
+    made = planned.made(blocks_of(setting(), KIND, load(more), 5, planned.read))
 
-    assert runner.asked == asked
-    assert [block.number for block in made.blocks] == [number for part in asked for number in part]
-    assert runner.announced == len(asked) - 1
+    assert planned.asked == [(number, 1) for number in asked]
+    assert [one.number for one in made.blocks.blocks] == asked
+    assert [visit.is_planned for visit in planned.visits] == [number <= 3 for number in asked]
+    assert made.repeats_left == 5
 
 
-def test_a_kind_with_a_gap_has_failed_already() -> None:
-    """Blocks that could not be had are no reason for more of them."""
-    runner: Any = Planned(900, 900, 900, gap="block 2 was not accepted")
-    made = blocks_of(runner, KIND, load(2))
+def test_a_spoilt_block_is_repeated_as_often_as_the_matrix_allows() -> None:
+    """A repeat is another round of the same block; with none left, the kind has a gap and no block more."""
+    planned = Planned(0, 900, 900, spoilt=(1,))
+    made = planned.made(blocks_of(setting(), KIND, load(0), 1, planned.read))
+    assert (planned.asked, made.repeats_left) == ([(1, 1), (1, 2), (2, 1), (3, 1)], 0)
 
-    assert (runner.asked, made.gaps) == ([[1, 2, 3]], ("block 2 was not accepted",))
-    assert np.all(made.blocks[0].lanes["weight-3ms"].sleeps.ns == 3 * MS)
+    planned = Planned(900, 900, 900, spoilt=(2,))
+    made = planned.made(blocks_of(setting(), KIND, load(2), 0, planned.read))
+    assert planned.asked == [(1, 1), (2, 1), (3, 1)]
+    assert made.blocks.gaps == ("block 2 of mixed.plain.busy was not accepted: much was stolen",)
+    assert np.all(made.blocks.blocks[0].lanes["weight-3ms"].sleeps.ns == 3 * MS)
+
+
+def test_a_block_waits_for_an_idle_machine_and_has_two_lanes_up() -> None:
+    """Each block is gated, its lanes are started for it alone, and its runs are kept apart from the matrix's."""
+    planned = Planned(0, 0, 0)
+    planned.made(blocks_of(setting(), KIND, load(0), 0, planned.read))
+
+    for visit in planned.visits:
+        assert visit.waits_idle
+        assert [one.key.gateway for one in visit.lanes] == ["direct", "weight"]
+        assert (visit.shelf, visit.preparation) == (SHELF, "bare")
+        (window,) = visit.windows
+        assert [route.lane for route in window.routes] == [0, 1, 1, 1]
+        assert window.neighbour is not None

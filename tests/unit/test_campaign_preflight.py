@@ -11,7 +11,7 @@ import pytest
 
 from tests.unit.dialect_cases import BROKEN, ERRORS, GOOD, JSON, SSE, UNFIT, WIRE, Whole, answer, length
 from tests.unit.probe_lane import Client, plan, planted, run
-from weighbridge.campaign.preflight import preflight
+from weighbridge.campaign.window.preflight import preflight
 from weighbridge.matrix.requests import AnswerSpec
 from weighbridge.record.run import Evidence
 

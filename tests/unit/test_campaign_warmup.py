@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from weighbridge.campaign.warmup import claimed_s, is_steady
+from weighbridge.campaign.window.warmup import claimed_s, is_steady
 from weighbridge.matrix.recipe import OverheadHeader
 from weighbridge.rig.http import HttpAnswer
 

@@ -21,25 +21,28 @@ from tests.unit.judge_examples import (
     open_loop,
     rate_load,
     window,
+    with_client,
 )
 from weighbridge.judge.acceptance import judge_run
-from weighbridge.judge.inputs import DriverEnd, ProviderHealth, RunInputs, WindowFacts
+from weighbridge.judge.inputs import Attempted
+from weighbridge.judge.window import Client, ProviderHealth, Window
 from weighbridge.record.coded import Reason
 
 LOAD = rate_load(50, 1000)
 FACTS = window(LOAD, open_loop(LOAD, 0.02))
 
 
-def saturated(**changes: Any) -> WindowFacts:
+def saturated(**changes: Any) -> Window:
     """Window of a lane that serves 66 of 150 per second."""
     load = rate_load(150, 1500)
     return window(load, open_loop(load, 1 / 66, servers=1), **changes)
 
 
-def with_rows(facts: WindowFacts, **columns: Any) -> WindowFacts:
+def with_rows(facts: Window, **columns: Any) -> Window:
     """The window with some columns of its samples replaced."""
-    assert facts.samples is not None
-    return replace(facts, samples=replace(facts.samples, **columns))
+    samples = facts.lead.samples
+    assert samples is not None
+    return with_client(facts, samples=replace(samples, **columns))
 
 
 def test_a_faultless_run_is_valid_without_a_flag() -> None:
@@ -52,17 +55,18 @@ def test_a_faultless_run_is_valid_without_a_flag() -> None:
     ("fault", "reason", "verdict"),
     [
         ({"failure": Reason.of("never_ready", "not ready within 30 s")}, "never_ready", "errored"),
-        ({"gateway_died": "exit status 3"}, "crashed", "errored"),
+        ({"death": "exit status 3"}, "crashed", "errored"),
         ({"evidence": (evidence(ok=False, status=404, problem="no such path"),)}, "not_served", "not_served"),
-        ({"driver": DriverEnd(-9)}, "generator_failed", "rig_limited"),
-        ({"driver": DriverEnd(1, error_text="No space left")}, "generator_failed", "rig_limited"),
-        ({"driver": DriverEnd(-9, killed=True)}, "generator_failed", "rig_limited"),
+        ({"lead": {"exit_code": -9}}, "generator_failed", "rig_limited"),
+        ({"lead": {"exit_code": 1, "problem": "No space left"}}, "generator_failed", "rig_limited"),
+        ({"lead": {"exit_code": -9, "killed": True}}, "generator_failed", "rig_limited"),
+        ({"lead": {"report": None, "problem": "no file"}}, "generator_failed", "rig_limited"),
         ({"window": None}, "generator_failed", "rig_limited"),
         ({"counts": counts(1032, provider_request_count=1040)}, "provider_count", "errored"),
         ({"counts": counts(1032, provider_request_count=900)}, "provider_count", "errored"),
         ({"load_limit": 1.0, "load_after": QUIET.model_copy(update={"load_1m": 1.0})}, "load_limit", "rig_limited"),
         ({"load_limit": 1.0, "load_before": QUIET.model_copy(update={"load_1m": 3.0})}, "load_limit", "rig_limited"),
-        ({"driver": DriverEnd(0, cpu_cores=0.71)}, "generator_saturated", "rig_limited"),
+        ({"lead": {"cpu_cores": 0.71}}, "generator_saturated", "rig_limited"),
         ({"provider": ProviderHealth(0.0, 0.0, 0.71)}, "mock_saturated", "rig_limited"),
         ({"provider": ProviderHealth(0.011, 0.02, 0.3)}, "mock_saturated", "rig_limited"),
     ],
@@ -85,14 +89,15 @@ def test_a_fault_beside_the_window_is_caught(fault: dict[str, Any], reason: str,
 )
 def test_a_fault_in_the_report_is_caught(changes: dict[str, Any], reason: str) -> None:
     """One answer that is no 2xx, one failure, one request without an outcome: each rejects the run."""
-    found = judge_run(inputs(window(LOAD, FACTS.samples, **changes)))
+    found = judge_run(inputs(window(LOAD, FACTS.lead.samples, **changes)))
     assert (found.accepted, code_of(found)) == (False, reason)
 
 
 def test_missing_samples_are_incomplete() -> None:
     """A sample less than answers, or no samples at all, reject the run."""
-    fewer = replace(FACTS, samples=FACTS.samples.where(np.arange(1031)) if FACTS.samples else None)
-    for facts in (fewer, replace(FACTS, samples=None)):
+    samples = FACTS.lead.samples
+    assert samples is not None
+    for facts in (with_client(FACTS, samples=samples.where(np.arange(1031))), with_client(FACTS, samples=None)):
         assert code_of(judge_run(inputs(facts))) == "incomplete"
 
 
@@ -100,7 +105,7 @@ def test_a_window_that_outlasts_its_deadline_is_the_lanes_doing_for_clients() ->
     """Clients that hang until the deadline are incomplete; there is no cut that the generator ignored."""
     load = clients_load(10, 100)
     facts = window(load, closed_loop(load, 0.02))
-    assert code_of(judge_run(inputs(facts, driver=DriverEnd(-9, killed=True)))) == "incomplete"
+    assert code_of(judge_run(inputs(facts, lead={"exit_code": -9, "killed": True}))) == "incomplete"
 
 
 def test_a_saturated_lane_is_a_result() -> None:
@@ -131,7 +136,8 @@ def test_time_outs_of_a_saturated_lane_are_its_queue_and_a_500_is_not() -> None:
     """Requests that waited beyond the time-out leave the verdict saturated, flagged; load shedding is errors."""
     late = saturated(answered_count=1432, failed_count=100, failed_by_class={"timeout": 100},
                      answered_by_status={"200": 1432})  # fmt: skip
-    outcome = late.samples.outcome.copy() if late.samples else np.empty(0)
+    assert late.lead.samples is not None
+    outcome = late.lead.samples.outcome.copy()
     outcome[-100:] = 1
     found = judge_run(inputs(with_rows(late, outcome=outcome)))
     assert (found.accepted, found.verdict) == (True, "saturated")
@@ -145,14 +151,14 @@ def test_a_cut_without_samples_asks_for_a_second_window_and_takes_its_answer() -
     load = rate_load(150, 1500)
     facts = window(load, None, cut=True, wall_s=20.0, answered_count=1320, answered_by_status={"200": 1320})
     assert judge_run(inputs(facts)).flags == ("connections_unchecked",)
-    assert judge_run(inputs(facts, is_floor=True)).flags == ()
+    assert judge_run(inputs(facts, is_baseline=True)).flags == ()
     assert judge_run(inputs(facts, doubled_achieved_rps=66.5)).flags == ()
     assert code_of(judge_run(inputs(facts, doubled_achieved_rps=90.0))) == "connection_limited"
 
 
 def test_the_direct_lane_that_misses_the_rate_is_the_rigs_fault() -> None:
     """Without a gateway there is nothing to saturate."""
-    found = judge_run(inputs(saturated(), is_floor=True))
+    found = judge_run(inputs(saturated(), is_baseline=True))
     assert (found.accepted, code_of(found), found.verdict) == (False, "rate_missed", "rig_limited")
 
 
@@ -228,7 +234,7 @@ def test_unknown_readings_are_no_load() -> None:
 
 def test_no_rule_can_look_at_an_overhead() -> None:
     """The inputs of a judgement have no field with a shift or an added time, and no floor figure."""
-    names = {field.name for field in fields(RunInputs)}
+    names = {field.name for kind in (Attempted, Window, Client) for field in fields(kind)}
     assert not {name for name in names if "shift" in name or "added" in name or "overhead" in name}
     faster, slower = (inputs(window(LOAD, open_loop(LOAD, service))) for service in (0.02, 0.3))
     assert judge_run(faster) == judge_run(slower)

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit.inband_examples import MS, US, inband_window, pick, plain, released, streams, tables
-from tests.unit.judge_examples import campaign, evidence, inputs, run
+from tests.unit.judge_examples import campaign, evidence, inputs, run, with_client
 from weighbridge.judge.acceptance import judge_run
 from weighbridge.judge.calibration import (
     LaneSamples,
@@ -27,9 +27,9 @@ from weighbridge.judge.calibration import (
     weigh,
 )
 from weighbridge.judge.certificate import Findings, Origin, certify, invalid
-from weighbridge.judge.inputs import WindowFacts
 from weighbridge.judge.mixture import Timed, quantile_ns, truth_quantile
 from weighbridge.judge.planted import caught
+from weighbridge.judge.window import Window
 from weighbridge.quantiles import rank
 from weighbridge.record.certificate import Certificate, FaultResult, WeightResult
 from weighbridge.record.host import ToolFacts
@@ -252,15 +252,14 @@ def test_a_cpu_burn_passes_within_five_per_cent() -> None:
     assert not burn(2.0, 1.88, 100.0, 2000).passed
 
 
-def attempt(window: WindowFacts, block: int = 1, **changes: Any) -> RunRecord:
+def attempt(window: Window, block: int = 1, **changes: Any) -> RunRecord:
     """Record of one judged window."""
-    assert window.inband is not None
-    judgement = judge_run(inputs(window, mode=window.inband.mode, evidence=changes.get("evidence", ())))
+    judgement = judge_run(inputs(window, evidence=changes.get("evidence", ())))
     fields = {"accepted": judgement.accepted, "verdict": judgement.verdict, "reason": judgement.reason}
     return run("faulty.none.work.stream.rate-50", block, window, **fields, **changes)
 
 
-def faulty(fault: str) -> WindowFacts:
+def faulty(fault: str) -> Window:
     """Window of a gateway with this fault."""
     given_streams = streams(60)
     if fault == "buffer":
@@ -293,7 +292,8 @@ def test_a_fast_500_is_caught() -> None:
     requests.status[:] = 500
     requests.outcome[:] = 7
     window = inband_window(requests)
-    window = replace(window, report=window.report.model_copy(update={"answered_by_status": {"500": 300}}))
+    report = window.reports[0].model_copy(update={"answered_by_status": {"500": 300}})
+    window = with_client(window, report=report)
     refused = attempt(
         inband_window(plain(300)),
         evidence=(evidence("plain", ok=False, status=500, problem="an error"),),

@@ -23,13 +23,13 @@ from tests.unit.inband_examples import (
     streams,
     tables,
 )
-from tests.unit.judge_examples import campaign, code_of, inputs, open_loop, plan, rate_load, run, window
+from tests.unit.judge_examples import campaign, code_of, inputs, open_loop, plan, rate_load, run, window, with_client
 from weighbridge.judge.acceptance import judge_run
 from weighbridge.judge.histograms import run_histograms
-from weighbridge.judge.inputs import WindowFacts
 from weighbridge.judge.rig_checks import delayed_acks, driver_rate_differs
 from weighbridge.judge.slopes import Point, fit
 from weighbridge.judge.summarise import summarise
+from weighbridge.judge.window import Window
 from weighbridge.matrix.requests import AnswerSpec, PayloadSpec
 from weighbridge.record.campaign import Finished
 from weighbridge.record.figures import Absent, Figure, Timing
@@ -49,10 +49,9 @@ def names(mode: str) -> tuple[str, str]:
     return f"direct.none.work.{mode}.rate-50", f"reference.none.work.{mode}.rate-50"
 
 
-def record(cell: str, block: int, facts: WindowFacts, **changes: Any) -> RunRecord:
+def record(cell: str, block: int, facts: Window, **changes: Any) -> RunRecord:
     """Judged record of one window."""
-    assert facts.inband is not None
-    judgement = judge_run(inputs(facts, mode=facts.inband.mode, evidence=()))
+    judgement = judge_run(inputs(facts, evidence=()))
     fields = {
         "accepted": judgement.accepted,
         "verdict": judgement.verdict,
@@ -62,7 +61,7 @@ def record(cell: str, block: int, facts: WindowFacts, **changes: Any) -> RunReco
     return run(cell, block, facts, **{**fields, **changes})
 
 
-def summary_of(mode: str, lanes: dict[str, list[WindowFacts]], **changes: Any) -> Summary:
+def summary_of(mode: str, lanes: dict[str, list[Window]], **changes: Any) -> Summary:
     """Summary of these windows, one a block."""
     runs = [
         record(cell, block, facts, **changes)
@@ -83,7 +82,7 @@ def timing(value: object) -> Timing:
     return value
 
 
-def lanes(inbound_ns: list[int], floor_ns: Any = 80 * US) -> dict[str, list[WindowFacts]]:
+def lanes(inbound_ns: list[int], floor_ns: Any = 80 * US) -> dict[str, list[Window]]:
     """Floor and gateway, plain, one block for each inbound leg."""
     floor, cell = names("plain")
     return {
@@ -246,9 +245,9 @@ def test_answers_as_an_axis_give_a_slope_per_chunk() -> None:
         plans.append(base.model_copy(update={"cell": cell}))
         for block in (1, 2, 3):
             facts = inband_window(*tables(streams(60, count, delay_ns=np.arange(count) * 100 * US)))
-            assert facts.inband is not None
-            answer = replace(facts.inband.answer, chunk_count=count)
-            runs.append(record(cell, block, replace(facts, inband=replace(facts.inband, answer=answer))))
+            assert facts.trace is not None
+            answer = replace(facts.trace.answer, chunk_count=count)
+            runs.append(record(cell, block, with_client(facts, trace=replace(facts.trace, answer=answer))))
 
     made = summarise(campaign(*plans), runs, DONE).slopes
 
@@ -265,7 +264,7 @@ def test_histograms_hold_what_the_figures_show() -> None:
     assert set(made.metrics) == {"added_ns", "inbound_ns", "outbound_ns"}
     assert made.metrics["added_ns"].count == 1000
     assert percentile_ns(made.metrics["added_ns"], 0.5) == pytest.approx(559_000, rel=1e-3)
-    assert run_histograms(replace(facts, inband=None)) is None
+    assert run_histograms(with_client(facts, trace=None)) is None
 
 
 def test_a_driver_that_lies_about_its_rate_is_flagged() -> None:
@@ -273,10 +272,10 @@ def test_a_driver_that_lies_about_its_rate_is_flagged() -> None:
     load = rate_load(50.0, 500)
     honest = window(load, open_loop(load, 0.02))
     lying = window(load, open_loop(load, 0.02), completed_rps=55.0)
-    slow = replace(honest, process_s=40.0)
+    slow = with_client(honest, wall_s=40.0)
 
     assert not driver_rate_differs(honest, 50.0)
-    assert not driver_rate_differs(replace(honest, process_s=11.0), 50.0)
+    assert not driver_rate_differs(with_client(honest, wall_s=11.0), 50.0)
     assert driver_rate_differs(lying, 50.0)
     assert driver_rate_differs(slow, 50.0)
     assert "driver_rate_differs" in judge_run(inputs(lying)).flags
@@ -285,10 +284,10 @@ def test_a_driver_that_lies_about_its_rate_is_flagged() -> None:
 def test_a_driver_whose_clock_runs_fast_is_flagged_by_the_provider() -> None:
     """The provider's arrivals take 20 % longer than the driver's own ends say."""
     facts = inband_window(plain(600))
-    assert facts.inband is not None
-    requests = facts.inband.requests
+    assert facts.trace is not None
+    requests = facts.trace.requests
     stretched = requests.recv_ns + (requests.recv_ns - requests.recv_ns[0]) // 5
-    lying = replace(facts, inband=replace(facts.inband, requests=replace(requests, recv_ns=stretched)))
+    lying = with_client(facts, trace=replace(facts.trace, requests=replace(requests, recv_ns=stretched)))
 
     assert not driver_rate_differs(facts, 50.0)
     assert driver_rate_differs(lying, 50.0)
@@ -301,18 +300,18 @@ def test_a_nagle_plateau_on_the_floor_is_flagged() -> None:
     tail = 0.0202 + np.random.default_rng(3).exponential(0.012, load.window_count)
     step, smooth = window(load, open_loop(load, late)), window(load, open_loop(load, tail))
 
-    assert step.samples is not None
-    assert delayed_acks(step.samples, 0.02)
-    assert smooth.samples is not None
-    assert not delayed_acks(smooth.samples, 0.02)
-    assert "delayed_ack" in judge_run(inputs(step, is_floor=True, provider_time_s=0.02)).flags
-    assert "delayed_ack" not in judge_run(inputs(step, provider_time_s=0.02)).flags
+    assert step.lead.samples is not None
+    assert delayed_acks(step.lead.samples, 0.02)
+    assert smooth.lead.samples is not None
+    assert not delayed_acks(smooth.lead.samples, 0.02)
+    assert "delayed_ack" in judge_run(inputs(step, is_baseline=True)).flags
+    assert "delayed_ack" not in judge_run(inputs(step)).flags
 
 
 def test_a_plateau_of_every_answer_is_a_step_too() -> None:
     """When each direct answer is 40 ms late there is no other step to compare with, and it is flagged."""
     load = rate_load(20.0, 200)
-    samples = window(load, open_loop(load, 0.0603)).samples
+    samples = window(load, open_loop(load, 0.0603)).lead.samples
 
     assert samples is not None
     assert delayed_acks(samples, 0.02)
@@ -324,7 +323,7 @@ def test_a_fast_500_is_rejected_and_has_no_times() -> None:
     requests.status[:] = 500
     requests.outcome[:] = outcome("http_error")
     facts = inband_window(requests)
-    facts = replace(facts, report=facts.report.model_copy(update={"answered_by_status": {"500": 600}}))
+    facts = with_client(facts, report=facts.reports[0].model_copy(update={"answered_by_status": {"500": 600}}))
     made = inputs(facts, evidence=())
 
     assert code_of(judge_run(made)) == "errors"

@@ -9,7 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.judge_examples import clients_load, closed_loop, cut_at, open_loop, rate_load, table, window
+from tests.unit.judge_examples import (
+    clients_load,
+    closed_loop,
+    cut_at,
+    open_loop,
+    rate_load,
+    table,
+    window,
+    with_client,
+)
 from weighbridge.judge.figures import run_figures, send_rate_error
 from weighbridge.judge.inflight import in_flight_max
 from weighbridge.record.figures import Absent, Timing
@@ -114,7 +123,7 @@ def test_a_cut_run_whose_report_has_no_wall_clock_takes_that_of_the_process() ->
     """Oha's CSV tells no wall clock: the process's own is used, and without it the ends of the samples."""
     load = rate_load(150, 1500)
     facts = window(load, cut_at(open_loop(load, 1 / 66, servers=1), 20.0), cut=True, wall_s=None)
-    timed = run_figures(replace(facts, process_s=20.0))
+    timed = run_figures(with_client(facts, wall_s=20.0))
     assert (timed.achieved_from, timed.known("achieved_rps")) == ("totals", pytest.approx(66, rel=0.01))
     untimed = run_figures(facts)
     assert (untimed.achieved_from, untimed.known("achieved_rps")) == ("samples", pytest.approx(66, rel=0.01))

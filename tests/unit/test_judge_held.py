@@ -6,10 +6,22 @@ from typing import Any
 
 import pytest
 
-from tests.unit.judge_examples import QUIET, campaign, code_of, counts, detail_of, evidence, plan, run
+from tests.unit.judge_examples import (
+    campaign,
+    client,
+    code_of,
+    counts,
+    detail_of,
+    evidence,
+    plan,
+    report,
+    run,
+    window_of,
+)
+from tests.unit.judge_examples import inputs as attempt
 from weighbridge.judge.acceptance import judge_run
 from weighbridge.judge.held import bytes_per_stream
-from weighbridge.judge.inputs import DriverEnd, RunInputs
+from weighbridge.judge.inputs import Attempted
 from weighbridge.judge.summarise import summarise
 from weighbridge.matrix.loads import ClientsLoad, OpenStreamsLoad
 from weighbridge.record.coded import Reason
@@ -40,20 +52,12 @@ def held(each_bytes: int = 20 * KB, **changes: Any) -> HeldStreams:
     return HeldStreams(**{**fields, **changes})
 
 
-def inputs(seen: HeldStreams | None, **changes: Any) -> RunInputs:
+def inputs(seen: HeldStreams | None, **changes: Any) -> Attempted:
     """A faultless attempt around it."""
-    fields: dict[str, Any] = {
-        "load": LOAD,
-        "mode": "stream",
-        "is_floor": False,
-        "held": seen,
-        "counts": counts(100),
-        "driver": DriverEnd(0),
-        "load_before": QUIET,
-        "load_after": QUIET,
-        "evidence": (evidence("stream"),),
-    }
-    return RunInputs(**{**fields, **changes})
+    told = None if seen is None else report(None, LOAD, tool="probe")
+    holder = client(LOAD, None, role="open_streams", report=told, streams=seen)
+    held_window = window_of(holder, mode="stream", counts=counts(100))
+    return attempt(held_window, evidence=(evidence("stream"),), **changes)
 
 
 def test_a_window_that_held_all_counts() -> None:

@@ -22,14 +22,15 @@ from tests.unit.inband_examples import (
     streams,
     tables,
 )
-from tests.unit.judge_examples import code_of, inputs
+from tests.unit.judge_examples import answered_count, code_of, inputs, with_client
 from tests.unit.judge_examples import counts as make_counts
 from weighbridge.errors import StoreError
 from weighbridge.judge.acceptance import judge_run
 from weighbridge.judge.added import added_to_end, added_to_first
 from weighbridge.judge.figures import run_figures
-from weighbridge.judge.inputs import Judgement, RunInputs, WindowFacts
+from weighbridge.judge.inputs import Judgement
 from weighbridge.judge.stamps import stamp_states
+from weighbridge.judge.window import Window
 from weighbridge.record.figures import Absent, Timing
 from weighbridge.record.inband import UNKNOWN, RequestTable
 from weighbridge.record.provider_rows import read_provider_rows
@@ -229,7 +230,7 @@ def test_a_cut_window_has_no_added_time() -> None:
 
 def test_windows_without_a_probe_read_as_before() -> None:
     """Without in-band tables every such figure is `not_measured`."""
-    found = run_figures(replace(inband_window(plain(300)), inband=None))
+    found = run_figures(with_client(inband_window(plain(300)), trace=None))
 
     assert found.added_ms == Absent(absent="not_measured")
     assert found.stamps == Absent(absent="not_measured")
@@ -280,11 +281,9 @@ def test_streams_take_their_first_chunk_alone() -> None:
     assert set(added_to_first(requests, np.ones(10, dtype=bool)).added_ns.tolist()) == {330 * US}
 
 
-def judge(window: WindowFacts, **counts: int) -> tuple[Judgement, RunFigures]:
+def judge(window: Window, **counts: int) -> tuple[Judgement, RunFigures]:
     """Judgement of a faultless attempt around this window, with its figures."""
-    assert window.inband is not None
-    made: RunInputs = inputs(window, mode=window.inband.mode, evidence=())
-    made = replace(made, counts=make_counts(window.report.answered_count or 0, **counts))
+    made = inputs(window, evidence=(), counts=make_counts(answered_count(window), **counts))
     assert made.figures is not None
     return judge_run(made), made.figures
 

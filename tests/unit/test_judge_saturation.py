@@ -9,17 +9,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.unit.judge_examples import clients_load, closed_loop, cut_at, open_loop, rate_load, window
+from tests.unit.judge_examples import (
+    client,
+    clients_load,
+    closed_loop,
+    cut_at,
+    open_loop,
+    rate_load,
+    window,
+    window_of,
+)
 from weighbridge.judge.figures import run_figures
-from weighbridge.judge.inputs import WindowFacts
 from weighbridge.judge.saturation import RateCheck, check_rate, climb
+from weighbridge.judge.window import Window
 from weighbridge.load.read import read_report
 from weighbridge.matrix.loads import Load
 
 CAPTURES = Path(__file__).parent.parent / "data" / "oha" / "1.16.0"
 
 
-def check(facts: WindowFacts, doubled_rps: float | None = None) -> RateCheck:
+def check(facts: Window, doubled_rps: float | None = None) -> RateCheck:
     """Rate check with the achieved rate of the figures."""
     found = check_rate(facts, run_figures(facts).known("achieved_rps"), doubled_rps)
     assert found is not None
@@ -184,5 +193,5 @@ def test_captures_of_real_oha_are_told_apart(name: str, load: Load, missed: bool
         samples=CAPTURES / f"{name}.db",
         tool_version="1.16.0",
     )
-    found = check(WindowFacts(load, reading.report, reading.samples))
+    found = check(window_of(client(load, reading.samples, report=reading.report)))
     assert (found.missed, found.connections_limited) == (missed, limited)

@@ -25,7 +25,8 @@ from tests.unit.judge_examples import code_of, inputs
 from weighbridge.judge import buffering, events
 from weighbridge.judge.acceptance import judge_run
 from weighbridge.judge.figures import run_figures
-from weighbridge.judge.inputs import Judgement, WindowFacts
+from weighbridge.judge.inputs import Judgement
+from weighbridge.judge.window import Window
 from weighbridge.record.figures import Absent, Figure, Timing
 from weighbridge.record.inband import UNKNOWN, EventTable
 from weighbridge.record.run import RunFigures
@@ -37,9 +38,9 @@ def figures_of(given_streams: object) -> RunFigures:
     return run_figures(inband_window(*tables(given_streams)))  # type: ignore[arg-type]
 
 
-def judged(window: WindowFacts) -> Judgement:
+def judged(window: Window) -> Judgement:
     """Judgement of a faultless attempt around this window."""
-    return judge_run(inputs(window, mode="stream", evidence=()))
+    return judge_run(inputs(window, evidence=()))
 
 
 def fidelity(figures: RunFigures) -> Fidelity:

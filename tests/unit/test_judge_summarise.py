@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from tests.unit.judge_examples import (
     rate_load,
     run,
     window,
+    with_client,
 )
 from weighbridge.judge.exitcode import exit_code
 from weighbridge.judge.summarise import summarise
@@ -300,4 +300,4 @@ def test_a_windowless_accepted_run_breaks_nothing() -> None:
     found = cell(summarise(campaign(*PLANS), bare, DONE))
     assert found.verdict == "errored"
     assert found.error_count == 0
-    assert replace(lane(0.02), cut=True).cut
+    assert with_client(lane(0.02), cut=True).lead.cut

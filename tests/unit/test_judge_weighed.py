@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from tests.unit.inband_examples import ANSWER, MS, US, plain
-from tests.unit.judge_examples import QUIET, code_of, inputs, open_loop, rate_load, window
+from tests.unit.judge_examples import QUIET, code_of, inputs, open_loop, rate_load, window, with_client
 from weighbridge.errors import StoreError
 from weighbridge.judge.blocks import judge_block, judge_busy_block
 from weighbridge.judge.calibration import TARE_NEEDED, is_thin, weigh
-from weighbridge.judge.inputs import InbandFacts
+from weighbridge.judge.inputs import Attempted
 from weighbridge.judge.mixture import sampling_error_ns
 from weighbridge.judge.weighed import burnt_ms, lane_samples, timed_rows, weighed_lane, weight_block
+from weighbridge.judge.window import Trace
 from weighbridge.record.weight_rows import WeightRows, read_weight_rows
 
 
@@ -23,9 +24,9 @@ def ns(*values: int) -> np.ndarray:
     return np.array(values, dtype=np.int64)
 
 
-def facts(count: int, **legs: object) -> InbandFacts:
+def facts(count: int, **legs: object) -> Trace:
     """A window of plain answers of 20 ms."""
-    return InbandFacts("plain", ANSWER, plain(count, **legs))
+    return Trace("plain", ANSWER, plain(count, **legs), 0)
 
 
 def test_sleeps_are_joined_by_reference_in_the_order_of_the_requests() -> None:
@@ -33,19 +34,19 @@ def test_sleeps_are_joined_by_reference_in_the_order_of_the_requests() -> None:
     given = facts(4, inbound_ns=ns(1 * MS, 2 * MS, 3 * MS, 4 * MS))
     recorded = WeightRows(ns(7_003, 9_999, 7_000, 7_002), ns(40, 5, 10, 30), ns(4, 0, 1, 3), ns(-1, -1, -1, -1))
 
-    found = weighed_lane(given, timed_rows(given, 0), recorded)
+    found = weighed_lane(given, timed_rows(given), recorded)
 
     assert found.sleeps.ns.tolist() == [10, 30, 40]
     assert found.sleeps.late_ns.tolist() == [1, 3, 4]
     assert found.samples.added_ns.tolist() == [1 * MS + 60 * US, 3 * MS + 60 * US, 4 * MS + 60 * US]
-    assert len(weighed_lane(given, timed_rows(given, 0), WeightRows(ns(), ns(), ns(), ns()))) == 0
+    assert len(weighed_lane(given, timed_rows(given), WeightRows(ns(), ns(), ns(), ns()))) == 0
 
 
 def test_the_tare_is_without_its_own_sleep() -> None:
     """What the weight of nothing held its requests is taken from added and total time alike."""
     given = facts(3)
     found = weighed_lane(
-        given, timed_rows(given, 0), WeightRows(ns(7_000, 7_001, 7_002), ns(9, 8, 7), ns(0, 0, 0), ns(-1, -1, -1))
+        given, timed_rows(given), WeightRows(ns(7_000, 7_001, 7_002), ns(9, 8, 7), ns(0, 0, 0), ns(-1, -1, -1))
     )
 
     assert (found.samples.added_ns - found.net.added_ns).tolist() == [9, 8, 7]
@@ -55,7 +56,7 @@ def test_the_tare_is_without_its_own_sleep() -> None:
 def test_a_stream_is_weighed_to_its_first_content() -> None:
     """Of a stream added and total time end with the first content, not with the end."""
     requests = replace(plain(2), first_content_ns=plain(2).send_ns + 50 * US)
-    given = InbandFacts("stream", ANSWER, requests)
+    given = Trace("stream", ANSWER, requests, 0)
 
     found = lane_samples(given, np.array([True, True]))
 
@@ -66,7 +67,7 @@ def test_a_stream_is_weighed_to_its_first_content() -> None:
 def test_the_tares_of_a_block_are_one() -> None:
     """Every sample of both is kept, without its sleep, and beside it how late it was let go."""
     given = facts(2)
-    one = weighed_lane(given, timed_rows(given, 0), WeightRows(ns(7_000, 7_001), ns(9, 8), ns(2, 1), ns(-1, -1)))
+    one = weighed_lane(given, timed_rows(given), WeightRows(ns(7_000, 7_001), ns(9, 8), ns(2, 1), ns(-1, -1)))
 
     made = weight_block(3, one, [one, one])
 
@@ -106,14 +107,14 @@ def test_a_damaged_record_is_refused(text: bytes) -> None:
         read_weight_rows(text, origin="weights.csv")
 
 
-def block_inputs(*, steal_pct: float = 0.0, lagged_count: int = 0):
+def block_inputs(*, steal_pct: float = 0.0, lagged_count: int = 0, death: str | None = None) -> Attempted:
     """A faultless block, but for steal and requests beside a late loop of the probe."""
     load = rate_load(290, 580)
     facts = window(load, open_loop(load, 0.021), tool="probe")
     requests = plain(load.window_count)
     requests.lagged[:lagged_count] = 1
-    facts = replace(facts, inband=InbandFacts("plain", ANSWER, requests))
-    return inputs(facts, load_after=QUIET.model_copy(update={"steal_pct": steal_pct}))
+    facts = with_client(facts, trace=Trace("plain", ANSWER, requests, load.connections), sees_stamps=True)
+    return inputs(facts, load_after=QUIET.model_copy(update={"steal_pct": steal_pct}), death=death)
 
 
 def test_a_quiet_block_counts() -> None:
@@ -144,7 +145,7 @@ def test_a_late_probe_voids_a_block_unless_the_neighbour_was_planted() -> None:
 
 def test_other_faults_of_a_block_keep_their_reason() -> None:
     """A block that no rule of a run accepts is rejected for that."""
-    broken = replace(block_inputs(steal_pct=50.0), gateway_died="died of SIGKILL")
+    broken = block_inputs(steal_pct=50.0, death="died of SIGKILL")
 
     assert code_of(judge_block(broken)) == "crashed"
 

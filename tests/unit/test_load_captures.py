@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from weighbridge.errors import InputError
-from weighbridge.load.driver import Reading
 from weighbridge.load.read import read_report
+from weighbridge.load.reading import Reading
 from weighbridge.record.figures import Absent
 from weighbridge.record.load_report import LoadReport, Percentiles
 

@@ -10,10 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from weighbridge.load.document import OHA_CSV_HEADER, WRK_CSV_HEADER
 from weighbridge.load.fields import number
 from weighbridge.load.oha.output import read_json
+from weighbridge.load.oha.rows import CSV_HEADER as OHA_CSV_HEADER
 from weighbridge.load.read import read_report
+from weighbridge.load.wrk.samples import CSV_HEADER as WRK_CSV_HEADER
 
 OHA = Path(__file__).parent.parent / "data" / "oha" / "1.16.0"
 

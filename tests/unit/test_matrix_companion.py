@@ -18,7 +18,7 @@ def _load(rate_rps: float, duration_s: float, connections: int = 32) -> Load:
     return RateLoad(rate_rps, duration_s, round(rate_rps * duration_s), connections, 25, 60.0)
 
 
-def _ridden(rate_rps: float, duration_s: float, connections: int = 32, asked: RideAlong = "auto") -> Load:
+def _shared(rate_rps: float, duration_s: float, connections: int = 32, asked: RideAlong = "auto") -> Load:
     found = _load(rate_rps, duration_s, connections).with_companion("probe", asked)
     assert found.companion is not None, found.no_companion
     return found
@@ -26,64 +26,64 @@ def _ridden(rate_rps: float, duration_s: float, connections: int = 32, asked: Ri
 
 def _parts(load: RateLoad) -> tuple[RateLoad, RateLoad]:
     main, companion = load.parts()
-    assert (main.role, companion.role, companion.driver) == ("main", "companion", "probe")
+    assert (main.role, companion.role, companion.driver) == ("driver", "companion", "probe")
     return main.load, companion.load
 
 
 @pytest.mark.parametrize(("rate", "duration", "connections"), LOADS)
 def test_both_parts_make_the_whole(rate: float, duration: float, connections: int) -> None:
     """Rates, requests and measured requests of driver and probe sum up; both parts last equally long."""
-    whole = _ridden(rate, duration, connections)
-    main, rider = _parts(whole)
+    whole = _shared(rate, duration, connections)
+    main, companion = _parts(whole)
 
-    assert main.rate_rps + rider.rate_rps == pytest.approx(rate, abs=1e-9)
-    assert main.window_count + rider.window_count == whole.window_count
-    assert main.request_count + rider.request_count == whole.request_count == round(rate * duration)
-    assert (main.connections, main.companion, rider.companion) == (connections, None, None)
+    assert main.rate_rps + companion.rate_rps == pytest.approx(rate, abs=1e-9)
+    assert main.window_count + companion.window_count == whole.window_count
+    assert main.request_count + companion.request_count == whole.request_count == round(rate * duration)
+    assert (main.connections, main.companion, companion.companion) == (connections, None, None)
     span_s = whole.window_count / rate
-    assert rider.window_count / rider.rate_rps == pytest.approx(span_s, abs=0.51 / rider.rate_rps)
+    assert companion.window_count / companion.rate_rps == pytest.approx(span_s, abs=0.51 / companion.rate_rps)
     assert main.window_count / main.rate_rps == pytest.approx(span_s, abs=0.51 / main.rate_rps)
 
 
 @pytest.mark.parametrize(("rate", "duration", "connections"), LOADS)
 def test_the_share_is_a_quarter_at_most(rate: float, duration: float, connections: int) -> None:
     """Whatever is wanted, the driver keeps three quarters of the rate."""
-    _, rider = _parts(_ridden(rate, duration, connections))
+    _, companion = _parts(_shared(rate, duration, connections))
 
-    assert rider.rate_rps <= rate / 4
+    assert companion.rate_rps <= rate / 4
     assert most_rps(rate) == rate / 4
 
 
 @pytest.mark.parametrize(("rate", "duration", "connections"), [one for one in LOADS if one[0] * one[1] >= 1000])
 def test_two_hundred_samples_are_left_with_a_tenth_in_reserve(rate: float, duration: float, connections: int) -> None:
     """Where the rate allows it, p95 is a figure even when a tenth is left out for the probe's lateness."""
-    _, rider = _parts(_ridden(rate, duration, connections))
+    _, companion = _parts(_shared(rate, duration, connections))
 
-    assert 0.9 * rider.request_count >= 198
-    assert rider.request_count <= 240
+    assert 0.9 * companion.request_count >= 198
+    assert companion.request_count <= 240
 
 
 def test_a_long_window_has_one_a_second() -> None:
     """The rate does not fall below 1/s: an hour of it gives a p99 too."""
-    _, rider = _parts(_ridden(300, 3600, 87))
+    _, companion = _parts(_shared(300, 3600, 87))
 
-    assert rider.rate_rps == 1.0
-    assert rider.request_count >= 1000
+    assert companion.rate_rps == 1.0
+    assert companion.request_count >= 1000
 
 
 def test_own_connections_are_a_share_of_the_cap() -> None:
     """The probe meets a slow lane with the same room as the driver: C × r ÷ R, at least 4."""
-    assert _ridden(20, 8, 32).companion.connections == 8  # type: ignore[union-attr]
-    assert _ridden(300, 30, 87).companion.connections == 4  # type: ignore[union-attr]
-    assert _ridden(50, 30, 320).companion.connections > 40  # type: ignore[union-attr]
+    assert _shared(20, 8, 32).companion.connections == 8  # type: ignore[union-attr]
+    assert _shared(300, 30, 87).companion.connections == 4  # type: ignore[union-attr]
+    assert _shared(50, 30, 320).companion.connections > 40  # type: ignore[union-attr]
 
 
 def test_more_connections_keep_the_parts_whole() -> None:
     """With twice the connections the counts still sum up: the parts follow from rate and caps."""
-    more = _ridden(50, 30).with_connections(2)
-    main, rider = _parts(more)
+    more = _shared(50, 30).with_connections(2)
+    main, companion = _parts(more)
 
-    assert main.window_count + rider.window_count == more.window_count == 1500 + 64 + 10
+    assert main.window_count + companion.window_count == more.window_count == 1500 + 64 + 10
 
 
 @pytest.mark.parametrize(

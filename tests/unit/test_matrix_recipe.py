@@ -11,8 +11,9 @@ from pydantic import ValidationError
 
 from tests.unit.matrix_samples import DATA, ROOT, catalogue
 from weighbridge.errors import InputError
+from weighbridge.matrix.artifacts import MocksArtifact, PathArtifact, PythonArtifact
 from weighbridge.matrix.catalogue import read_catalogue, read_recipe
-from weighbridge.matrix.recipe import MocksArtifact, PathArtifact, PythonArtifact, Recipe
+from weighbridge.matrix.recipe import Recipe
 from weighbridge.matrix.yamltext import read_yaml
 
 GOOD = DATA / "recipes" / "good"

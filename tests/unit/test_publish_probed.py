@@ -9,6 +9,7 @@ import pytest
 from tests.golden.campaigns import cell, clients, rate, summary, whole
 from tests.golden.probed import fidelity, probed, seen, sloped
 from weighbridge.judge import buffering
+from weighbridge.matrix.loads import RateLoad
 from weighbridge.publish import numbers, templating, words
 from weighbridge.publish.charts import charts
 from weighbridge.publish.names import names_of
@@ -240,7 +241,9 @@ def test_hostile_text_cannot_come_in_by_a_new_figure() -> None:
 @pytest.mark.parametrize("driver", ["oha", "probe"])
 def test_a_table_says_whose_added_times_they_are(driver: str) -> None:
     """Beside oha the probe rides along and the table says so; where it drives there is nothing to tell apart."""
-    cells = [seen(cell(gateway, rate(50))).model_copy(update={"driver": driver}) for gateway in ("direct", "litellm")]
+    alone = RateLoad(50.0, 30.0, 1500, 32, 25, 60.0)
+    load = alone.with_companion("probe", "auto") if driver == "oha" else alone
+    cells = [seen(cell(gateway, load)).model_copy(update={"driver": driver}) for gateway in ("direct", "litellm")]
     made = summary(cells)
 
     said = {

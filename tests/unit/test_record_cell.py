@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from tests.unit.matrix_samples import cells
 from weighbridge.matrix.cells import Cell
+from weighbridge.record.canonical import canonical
 from weighbridge.record.cell import CellIdentity, PlannedCell, identity_of, planned
 
 STREAMS = ("  clients:", "  streams: {held: [0, 20, 50]}\n  clients:")
@@ -54,8 +55,8 @@ def test_the_identity_is_the_same_for_another_order_of_settings(tmp_path: Path) 
     pairs = (("a", "1"), ("b", "2"))
     one, other = (replace(cell, lane=replace(cell.lane, settings=which)) for which in (pairs, pairs[::-1]))
 
-    assert identity_of(one).canonical() == identity_of(other).canonical()
-    assert json.loads(identity_of(one).canonical()) == identity_of(one).model_dump(mode="json")
+    assert canonical(identity_of(one)) == canonical(identity_of(other))
+    assert json.loads(canonical(identity_of(one))) == identity_of(one).model_dump(mode="json")
 
 
 @pytest.mark.parametrize(

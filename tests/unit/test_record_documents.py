@@ -79,7 +79,12 @@ def test_what_a_run_said_in_phrases_is_codes_now() -> None:
     assert bad.reason == Reason.of("errors", "12 of 125 requests failed: 12 × status 500")
     alone = example("run-1/without-a-window")
     assert alone.figures is None
-    assert alone.rider.absent == "no_companion"
+    assert (alone.clients, alone.no_companion) == (
+        (),
+        "off: the matrix wants no probe beside the driver (ride_along)",
+    )
+    assert [client.role for client in good.clients] == ["driver", "companion"]
+    assert [client.driver.tool.name for client in good.clients] == ["oha", "probe"]
     assert example("run-1/direct-by-clients").resources.absent["rss_idle_bytes"] == Absent(absent="no_gateway")
 
 

@@ -13,9 +13,11 @@ import yaml
 from mocks.gateway.config import read_config
 from mocks.gateway.policies.chain import CATALOGUE
 from weighbridge import resources
+from weighbridge.matrix.artifacts import ARTIFACTS, PythonArtifact
 from weighbridge.matrix.binding import Binding, fill, render_configs
 from weighbridge.matrix.catalogue import read_catalogue
-from weighbridge.matrix.recipe import PythonArtifact, Recipe, Start
+from weighbridge.matrix.recipe import Recipe, Start
+from weighbridge.rig.obtain import INSTALLERS
 
 SECRETS = ("CLIENT-KEY", "PROVIDER-KEY", "MACHINE-TOKEN")
 
@@ -42,7 +44,7 @@ def binding(recipe: Recipe, chain: str, folder: Path, **settings: str) -> Bindin
         machine_token=SECRETS[2],
         model="mock-model",
         chain=chain,
-        program=None if recipe.artifact.kind in ("mocks", "none") else folder / "program",
+        program=folder / "program" if recipe.artifact.has_program else None,
         python=folder / "python",
         mocks_root=folder,
         settings=recipe.settings_with(settings),
@@ -159,3 +161,9 @@ def test_litellm_claims_the_chains_it_can_do(tmp_path: Path) -> None:
     assert guardrails["prompt-injection"]["mode"] == "pre_call"
     assert guardrails["pii"]["mode"] == ["pre_call", "post_call"]
     assert all(item["default_on"] for item in guardrails.values())
+
+
+def test_every_kind_of_artifact_has_an_installer() -> None:
+    """Both dictionaries name the same kinds, in the words of the schema."""
+    assert INSTALLERS.keys() == ARTIFACTS.keys()
+    assert all(kind.model_fields["kind"].annotation.__args__ == (name,) for name, kind in ARTIFACTS.items())

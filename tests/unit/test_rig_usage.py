@@ -16,7 +16,7 @@ from weighbridge.rig.machine import Machine
 from weighbridge.rig.services import Child, Service
 from weighbridge.rig.supervisor import Supervisor
 from weighbridge.rig.tree import Member
-from weighbridge.rig.usage import UsageMeter, no_gateway
+from weighbridge.rig.usage import UsageMeter, nothing_of_ours
 
 # Each job is done when its line comes, and the program prints what the job really burnt by its own clocks.
 JOBS = """
@@ -261,7 +261,13 @@ def test_a_dead_child_is_absent_not_zero(start: Callable[..., Worker]) -> None:
     assert (used.cpu_s, used.rss_peak_bytes, used.voluntary_switch_count) == (None, None, None)
     for name in ("cpu_s", "rss_peak_bytes", "voluntary_switch_count"):
         assert used.absent[name].absent == "process_ended"
-    assert {one.absent for one in no_gateway().absent.values()} == {"no_gateway"}
+
+
+def test_a_lane_without_a_process_of_ours_says_which_kind_it_is() -> None:
+    """The baseline has no gateway; a gateway that runs elsewhere is one, whose cost is not ours to read."""
+    told = {kind: nothing_of_ours(is_baseline=kind).absent.values() for kind in (True, False)}
+    assert {one.absent for one in told[True]} == {"no_gateway"}
+    assert {one.absent for one in told[False]} == {"runs_elsewhere"}
 
 
 def test_processes_started_before_the_group_come_in(tmp_path: Path) -> None:

@@ -10,21 +10,20 @@ from pathlib import Path
 
 from weighbridge import METHOD_VERSION, __version__
 from weighbridge.campaign.diary import utc_now
+from weighbridge.campaign.planning import companion_tools, cpu_facts, effective_plan
 from weighbridge.campaign.request import CampaignRequest
 from weighbridge.errors import ToolMissing
-from weighbridge.load.probe_driver import PROGRAM_FOLDER
 from weighbridge.matrix.cells import FLOOR, Cell
 from weighbridge.record.campaign import (
     CampaignRecord,
-    CpuPlanFacts,
     GatewayFacts,
 )
+from weighbridge.record.canonical import digest
 from weighbridge.record.cell import planned
 from weighbridge.record.host import DiskFacts, ToolFacts
 from weighbridge.rig.affinity import CpuPlan
 from weighbridge.rig.host import read_git, read_host
 from weighbridge.rig.installing import sha256_of
-from weighbridge.rig.probe_tool import find_probe
 
 
 def open_record(
@@ -38,8 +37,11 @@ def open_record(
     matrix = request.loaded.matrix
     host = read_host(disks)
     now = datetime.now(UTC)
+    tools = (request.tool.facts, *companion_tools(request.cells), *_python_tools())
+    plan = effective_plan(request, tools)
+    plan_sha256 = digest(plan)
     return CampaignRecord(
-        campaign=f"{now:%Y%m%dT%H%M%SZ}-{host.machine_class}-{request.loaded.sha256[:8]}",
+        campaign=f"{now:%Y%m%dT%H%M%SZ}-{host.machine_class}-{plan_sha256[:8]}",
         weighbridge_version=__version__,
         method_version=METHOD_VERSION,
         started_at=utc_now(),
@@ -53,13 +55,15 @@ def open_record(
         load_limit_per_cpu=matrix.accept.load_limit_per_cpu,
         git=read_git(request.checkout, environ),
         host=host,
-        tools=(request.tool.facts, *_rider_tools(request), *_python_tools()),
+        tools=tools,
+        plan=plan,
+        plan_sha256=plan_sha256,
         gateways=tuple(_gateway(request, name) for name in _gateway_ids(request)),
         payloads={name: payload.spec(name) for name, payload in matrix.payloads.items()},
         answers={name: answer.spec(name) for name, answer in matrix.answers.items()},
         cells=tuple(planned(cell) for cell in request.cells),
         order=tuple(tuple(cell.id for cell in block) for block in order),
-        cpu_plan=CpuPlanFacts(gateway=cpus.gateway, mocks=cpus.mocks, driver=cpus.driver) if cpus else None,
+        cpu_plan=cpu_facts(cpus) if cpus else None,
         warnings=request.warnings,
     )
 
@@ -87,11 +91,6 @@ def _gateway(request: CampaignRequest, name: str) -> GatewayFacts:
         tool=installed.facts if installed else None,
         unavailable=request.unavailable.get(name),
     )
-
-
-def _rider_tools(request: CampaignRequest) -> tuple[ToolFacts, ...]:
-    """The probe, where it rides along beside the driver."""
-    return (find_probe(PROGRAM_FOLDER).facts,) if any(cell.load.companion for cell in request.cells) else ()
 
 
 def _python_tools() -> tuple[ToolFacts, ...]:

@@ -19,13 +19,15 @@ from weighbridge.rig.installing import Installed, Tool
 class CampaignRequest:
     """Everything a campaign needs, found and checked before it starts.
 
-    `home` is `.weighbridge`; `state_root` replaces the state folder of disks without a path; `gateways` holds the
-    installed copy of each gateway that can be had, `unavailable` the reason for each that cannot.
+    `only` are the patterns by which `cells` were selected. `home` is `.weighbridge`; `state_root` replaces the
+    state folder of disks without a path; `gateways` holds the installed copy of each gateway that can be had,
+    `unavailable` the reason for each that cannot.
     """
 
     loaded: LoadedMatrix
     catalogue: Catalogue
     cells: tuple[Cell, ...]
+    only: tuple[str, ...]
     runs: int
     results: Path
     home: Path

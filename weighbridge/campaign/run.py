@@ -9,21 +9,28 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from weighbridge.campaign.calibration.calibrate import calibrate
-from weighbridge.campaign.calibration.witness import witness_of
+from weighbridge import resources
+from weighbridge.campaign.attempt import Attempts
+from weighbridge.campaign.calibration.calibrate import calibration_schedule
+from weighbridge.campaign.calibration.setting import Setting
 from weighbridge.campaign.diary import Diary, utc_now
 from weighbridge.campaign.listener import Listener
 from weighbridge.campaign.opening import open_record
+from weighbridge.campaign.programs import find_programs
 from weighbridge.campaign.request import CampaignRequest, Outcome
+from weighbridge.campaign.runner import Runner
 from weighbridge.campaign.scale import certificate_for
-from weighbridge.campaign.stage import Stage, no_witness
-from weighbridge.campaign.walk import walk
+from weighbridge.campaign.schedule import Schedule, matrix_schedule
+from weighbridge.campaign.window.truth import Truth
 from weighbridge.errors import InputError, Interrupted, WeighbridgeError
 from weighbridge.judge.exitcode import exit_code
 from weighbridge.judge.summarise import summarise
+from weighbridge.matrix.calibration import Calibration
 from weighbridge.matrix.cells import Cell
+from weighbridge.matrix.estimate import Estimate, estimate
 from weighbridge.matrix.order import order_blocks
 from weighbridge.record.campaign import Finished
+from weighbridge.record.certificate import Certificate
 from weighbridge.record.host import DiskFacts
 from weighbridge.record.store import CampaignStore, locked
 from weighbridge.record.summary import Summary
@@ -34,13 +41,15 @@ from weighbridge.rig.host import usable_cpus
 from weighbridge.rig.meter import Meter
 from weighbridge.rig.mocks import Keys, Ports, start_mocks
 from weighbridge.rig.ports import choose
+from weighbridge.rig.standing import Rig
 from weighbridge.rig.supervisor import Supervisor
 
+# Four of the mocks, two of the gateway.
 _PORT_COUNT = 6
 
 
 def run_campaign(request: CampaignRequest, listener: Listener, environ: Mapping[str, str]) -> Outcome:
-    """Walk the matrix and keep what was seen; whatever ends the walk, the folder tells how far it came.
+    """Run the matrix and keep what was seen; whatever ends the campaign, its folder tells how far it came.
 
     Raises Interrupted after the campaign was closed properly. WeighbridgeErrors before the first window leave no
     campaign behind.
@@ -49,7 +58,7 @@ def run_campaign(request: CampaignRequest, listener: Listener, environ: Mapping[
         for sentence in supervisor.swept:
             listener.warning(sentence)
         _remove_remains(request.home)
-        ports = Ports(*choose(_PORT_COUNT, request.port_base))
+        ports = Ports.among(choose(_PORT_COUNT, request.port_base))
         disks = _disks(request, environ)
         order = order_blocks(request.runnable, request.runs, request.loaded.matrix.seed)
         cpus = affinity.plan(affinity.read_cores(), cpu_count=usable_cpus())
@@ -104,11 +113,11 @@ class _Campaign:
         self._listener = listener
 
     def run(self, ports: Ports, order: Sequence[Sequence[Cell]], cpus: CpuPlan | None) -> Outcome:
-        """Walk, then close the campaign, however the walk ended."""
-        self._diary.write("began", cells=len(self._request.cells), ports=list(vars(ports).values()))
+        """Make the schedule, then close the campaign, however that ended."""
+        self._diary.write("began", cells=len(self._request.cells), ports=list(ports.numbers))
         try:
             with affinity.confined(cpus.beside_gateway if cpus else None):
-                self._walk(ports, order, cpus)
+                self._make(ports, order, cpus)
         except Interrupted as error:
             self._close("interrupted", error.exit_code, f"stopped by signal {error.signal_number}")
             raise
@@ -122,8 +131,10 @@ class _Campaign:
             raise
         return self._close("complete", None, "")
 
-    def _walk(self, ports: Ports, order: Sequence[Sequence[Cell]], cpus: CpuPlan | None) -> None:
-        scratch = self._request.home / "work" / self._store.folder.name
+    def _make(self, ports: Ports, order: Sequence[Sequence[Cell]], cpus: CpuPlan | None) -> None:
+        """Make every visit of the matrix and of its calibration, on a rig that stands meanwhile."""
+        request = self._request
+        scratch = request.home / "work" / self._store.folder.name
         scratch.mkdir(parents=True)
         try:
             keys = Keys(
@@ -132,25 +143,25 @@ class _Campaign:
                 machine=f"vdt_{secrets.token_hex(24)}",
             )
             self._listener.phase("starting the mock provider and the mock control plane")
-            mocks = start_mocks(self._supervisor, ports, keys, scratch, cpus.mocks if cpus else None)
-            spec = self._request.loaded.matrix.calibration
-            stage = Stage(
-                request=self._request,
-                store=self._store,
+            rig = Rig(
                 supervisor=self._supervisor,
-                mocks=mocks,
+                mocks=start_mocks(self._supervisor, ports, keys, scratch, cpus.mocks if cpus else None),
                 meter=Meter(),
                 ports=ports,
                 keys=keys,
                 scratch=scratch,
-                diary=self._diary,
-                listener=self._listener,
+                folders=_folders(request, scratch),
                 cpus=cpus,
-                witness=no_witness if spec is None else witness_of(spec.recipe),
             )
-            walk(stage, order)
-            if spec is not None:
-                calibrate(stage, spec)
+            spec = request.loaded.matrix.calibration
+            programs = find_programs(request, self._supervisor.search_path)
+            truth = Truth(spec.recipe if spec else None)
+            attempts = Attempts(request, rig, programs, truth, self._diary, self._store.record().host.cpu_count)
+            runner = Runner(attempts, self._store, self._listener, _estimate(order, spec))
+            setting = None if spec is None else Setting(request, programs, self._store, spec)
+            certificate = runner.run(_schedule(order, request.loaded.matrix.accept.attempts_per_run, setting))
+            if certificate is not None:
+                self._store.write_document("certificate.json", certificate)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
 
@@ -181,6 +192,31 @@ class _Campaign:
             self._store.finish(finished)
         self._listener.ended(finished.text)
         return Outcome(self._store.folder, summary, code, finished.text)
+
+
+def _schedule(
+    order: Sequence[Sequence[Cell]], attempts_per_run: int, setting: Setting | None
+) -> Schedule[Certificate | None]:
+    """Yield the visits of the matrix, then those of its calibration, and return the certificate of one."""
+    yield from matrix_schedule(order, attempts_per_run)
+    return None if setting is None else (yield from calibration_schedule(setting))
+
+
+def _estimate(order: Sequence[Sequence[Cell]], spec: Calibration | None) -> Estimate:
+    """Return what is known beforehand of the whole schedule."""
+    blocks = [estimate(block, 1) for block in order]
+    return Estimate(
+        sum(one.seconds for one in blocks) + (spec.estimated_s if spec else 0.0),
+        sum(one.bytes for one in blocks),
+        sum(one.window_count for one in blocks) + (spec.window_count if spec else 0),
+    )
+
+
+def _folders(request: CampaignRequest, scratch: Path) -> dict[Path, str]:
+    """Return the folders of this machine with the names that are kept in their place."""
+    disks = {request.disk_folder(name): f"DISK-{name}" for name in request.loaded.matrix.disks}
+    named = {**disks, scratch: "SCRATCH", request.home: "TOOLS", request.loaded.folder.absolute(): "PROJECT"}
+    return named | {resources.root(): "WEIGHBRIDGE", Path.home(): "~"}
 
 
 def rebuild_summary(store: CampaignStore) -> Summary:

@@ -1,7 +1,7 @@
 """Whether one attempt counts, and what it says: the mechanical rules of METHOD 5.
 
 Called by `campaign` after each attempt. No rule looks at an overhead: a run is judged by counts, by the schedule
-and by the state of the rig, and `RunInputs` holds nothing else. The first rule that applies decides: what is seen
+and by the state of the rig, and `Attempted` holds nothing else. The first rule that applies decides: what is seen
 directly (a phase that failed, a death), then the rig's doing, then what may follow from that.
 """
 
@@ -13,22 +13,21 @@ from weighbridge.judge import rig_limits
 from weighbridge.judge.answers import answered, error_count
 from weighbridge.judge.checks import run_flags
 from weighbridge.judge.held import is_held_back, unheld
-from weighbridge.judge.inputs import Judgement, RunInputs
+from weighbridge.judge.inputs import Attempted, Judgement
 from weighbridge.judge.saturation import RateCheck, check_rate
 from weighbridge.judge.stamps import cache_hits
-from weighbridge.judge.texts import failures_text, served_text, unwhole_text
-from weighbridge.matrix.loads import Load
+from weighbridge.judge.texts import client_text, failures_text, served_text, unwhole_text
+from weighbridge.judge.window import Client
 from weighbridge.record.coded import Reason
 from weighbridge.record.codes import ordered_flags
 from weighbridge.record.load_report import LoadReport
-from weighbridge.record.samples import SampleTable
 from weighbridge.record.streams import StampCounts
 
 Finding = Reason | None
-Rule = Callable[[RunInputs, RateCheck | None], Finding]
+Rule = Callable[[Attempted, RateCheck | None], Finding]
 
 
-def judge_run(inputs: RunInputs) -> Judgement:
+def judge_run(inputs: Attempted) -> Judgement:
     """What one attempt is worth.
 
     Rejected with a reason, or accepted as `valid` or as `saturated` (a
@@ -47,15 +46,15 @@ def judge_run(inputs: RunInputs) -> Judgement:
     return Judgement(True, "valid", None, flags)
 
 
-def _rate_check(inputs: RunInputs) -> RateCheck | None:
+def _rate_check(inputs: Attempted) -> RateCheck | None:
     if inputs.window is None or inputs.figures is None:
         return None
     return check_rate(inputs.window, inputs.figures.known("achieved_rps"), inputs.doubled_achieved_rps)
 
 
-def _flags(inputs: RunInputs, rate: RateCheck | None) -> Iterator[str]:
+def _flags(inputs: Attempted, rate: RateCheck | None) -> Iterator[str]:
     yield from run_flags(inputs)
-    if inputs.held is not None and is_held_back(inputs.held):
+    if inputs.window is not None and inputs.window.streams is not None and is_held_back(inputs.window.streams):
         yield "held_back"
     yield from rig_limits.flags(inputs, missed=rate is not None and rate.missed)
     if rate is None:
@@ -68,11 +67,11 @@ def _flags(inputs: RunInputs, rate: RateCheck | None) -> Iterator[str]:
         yield "timeouts"
 
 
-def _phase(inputs: RunInputs, _rate: RateCheck | None) -> Finding:
+def _phase(inputs: Attempted, _rate: RateCheck | None) -> Finding:
     return inputs.failure
 
 
-def _served_mode(inputs: RunInputs, _rate: RateCheck | None) -> Finding:
+def _served_mode(inputs: Attempted, _rate: RateCheck | None) -> Finding:
     for seen in inputs.evidence:
         if seen.mode == inputs.mode and not seen.ok:
             status = "no answer" if seen.status is None else f"status {seen.status}"
@@ -81,46 +80,41 @@ def _served_mode(inputs: RunInputs, _rate: RateCheck | None) -> Finding:
     return None
 
 
-def _died(inputs: RunInputs, _rate: RateCheck | None) -> Finding:
-    return (
-        None
-        if inputs.gateway_died is None
-        else Reason.of("crashed", f"the gateway ended in the window: {inputs.gateway_died}")
-    )
+def _died(inputs: Attempted, _rate: RateCheck | None) -> Finding:
+    death = None if inputs.window is None else inputs.window.death
+    return None if death is None else Reason.of("crashed", f"the gateway ended in the window: {death}")
 
 
-def _driver(inputs: RunInputs, _rate: RateCheck | None) -> Finding:
-    end = inputs.driver
-    if end is not None and end.killed and inputs.load.has_schedule:
-        return Reason.of("generator_failed", "the generator was interrupted, did not stop, and was killed")
-    if end is not None and end.killed:
-        return Reason.of("incomplete", "the window did not end within its deadline; the generator was killed")
-    if end is not None and end.exit_code != 0:
-        how = f"signal {-end.exit_code}" if end.exit_code < 0 else f"exit status {end.exit_code}"
-        detail = f": {end.error_text}" if end.error_text else ""
-        return Reason.of("generator_failed", f"the generator ended with {how}{detail}")
-    if (inputs.held is None and (inputs.window is None or inputs.figures is None)) or inputs.counts is None:
-        detail = f": {end.error_text}" if end is not None and end.error_text else ""
-        return Reason.of("generator_failed", f"the generator left no report of the window{detail}")
+def _clients(inputs: Attempted, _rate: RateCheck | None) -> Finding:
+    """Find a client whose program did not come to a good end, or that left nothing to read."""
+    if inputs.window is None:
+        return Reason.of("generator_failed", "no client left a report of the window")
+    return next((found for found in map(_bad_end, inputs.window.clients) if found is not None), None)
+
+
+def _bad_end(client: Client) -> Finding:
+    who, detail = client_text(client.role), f": {client.problem}" if client.problem else ""
+    if client.killed and not client.load.has_schedule:
+        return Reason.of("incomplete", f"the window did not end within its deadline; {who} was killed")
+    if client.killed:
+        return Reason.of("generator_failed", f"{who} was interrupted, did not stop, and was killed")
+    code = client.record.exit_code
+    if code != 0:
+        how = f"signal {-code}" if code < 0 else f"exit status {code}"
+        return Reason.of("generator_failed", f"{who} ended with {how}{detail}")
+    if client.report is None:
+        return Reason.of("generator_failed", f"{who} left no report of the window{detail}")
     return None
 
 
-def _rider(inputs: RunInputs, _rate: RateCheck | None) -> Finding:
-    end, window = inputs.rider, inputs.window
-    if end is None or (not end.killed and end.exit_code == 0 and window is not None and window.rider is not None):
+def _open_streams(inputs: Attempted, _rate: RateCheck | None) -> Finding:
+    if inputs.window is None:
         return None
-    how = "was killed" if end.killed else f"ended with exit status {end.exit_code}"
-    detail = f": {end.error_text}" if end.error_text else ""
-    return Reason.of(
-        "generator_failed", f"the probe beside the driver {how} and took its part of the rate with it{detail}"
-    )
+    found = (unheld(client.streams, client.load) for client in inputs.window.clients)
+    return next((one for one in found if one is not None), None)
 
 
-def _held(inputs: RunInputs, _rate: RateCheck | None) -> Finding:
-    return unheld(inputs.held, inputs.load)
-
-
-def _errors(inputs: RunInputs, rate: RateCheck | None) -> Finding:
+def _errors(inputs: Attempted, rate: RateCheck | None) -> Finding:
     if inputs.window is None:
         return None
     reports = inputs.window.reports
@@ -132,7 +126,7 @@ def _errors(inputs: RunInputs, rate: RateCheck | None) -> Finding:
     return Reason.of("errors", failures_text(reports, count))
 
 
-def _cache_hit(inputs: RunInputs, _rate: RateCheck | None) -> Finding:
+def _cache_hit(inputs: Attempted, _rate: RateCheck | None) -> Finding:
     counts = None if inputs.figures is None else inputs.figures.stamps
     if not isinstance(counts, StampCounts) or not cache_hits(counts):
         return None
@@ -143,14 +137,14 @@ def _cache_hit(inputs: RunInputs, _rate: RateCheck | None) -> Finding:
     return Reason.of("cache_hit", text)
 
 
-def _whole(inputs: RunInputs, _rate: RateCheck | None) -> Finding:
+def _whole(inputs: Attempted, _rate: RateCheck | None) -> Finding:
     if inputs.figures is None:
         return None
     text = unwhole_text(inputs.figures)
     return None if text is None else Reason.of("errors", text)
 
 
-def _rate(inputs: RunInputs, rate: RateCheck | None) -> Finding:
+def _rate(inputs: Attempted, rate: RateCheck | None) -> Finding:
     if rate is None or not rate.missed:
         return None
     served = _served(inputs)
@@ -158,7 +152,7 @@ def _rate(inputs: RunInputs, rate: RateCheck | None) -> Finding:
         return Reason.of("incomplete", f"the lane stopped answering and the run was cut: {served}")
     if rate.generator_missed:
         return Reason.of("rate_missed", f"the generator released requests too slowly: {served}")
-    if inputs.is_floor:
+    if inputs.is_baseline:
         return Reason.of("rate_missed", f"the direct lane, without a gateway, {served}")
     if rate.connections_limited:
         return Reason.of(
@@ -167,33 +161,35 @@ def _rate(inputs: RunInputs, rate: RateCheck | None) -> Finding:
     return None
 
 
-def _complete(inputs: RunInputs, rate: RateCheck | None) -> Finding:
+def _complete(inputs: Attempted, rate: RateCheck | None) -> Finding:
     window = inputs.window
-    if window is None or (rate is not None and rate.missed and window.cut):
+    if window is None or (rate is not None and rate.missed and window.lead.cut):
         return None
-    found = _complete_part(window.load.parts()[0].load, window.report, window.samples)
-    if found is None and window.rider is not None:
-        found = _complete_part(window.rider.load, window.rider.report, window.rider.samples)
-        found = found and f"of the probe beside the driver {found}"
-    return None if found is None else Reason.of("incomplete", found)
+    found = (_missing(client) for client in window.clients if client.load.measures_times)
+    return next((Reason.of("incomplete", text) for text in found if text is not None), None)
 
 
-def _complete_part(load: Load, report: LoadReport, samples: SampleTable | None) -> str | None:
-    """What is missing of one client's part, None when nothing is."""
-    if report.verdict != "ok":
-        return f"the load report is {report.verdict}: {report.reason or 'no reason given'}"
+def _missing(client: Client) -> str | None:
+    """Tell what is missing of one client's part, None when nothing is."""
+    who, report, samples = client_text(client.role), client.report, client.samples
+    if report is None or report.verdict != "ok":
+        return f"the load report of {who} is {_worth(report)}"
     answers = report.answered_count or 0
     resolved = answers + (report.failed_count or 0)
-    if resolved != load.window_count:
-        return f"{resolved} of {load.window_count} requests have an outcome"
+    if resolved != client.load.window_count:
+        return f"{resolved} of {client.load.window_count} requests of {who} have an outcome"
     if samples is None:
-        return "the generator left no samples"
+        return f"{who} left no samples"
     rows = int(answered(samples).sum())
-    return None if rows == answers else f"{rows} samples for {answers} answers"
+    return None if rows == answers else f"{rows} samples of {who} for {answers} answers"
 
 
-def _provider_count(inputs: RunInputs, rate: RateCheck | None) -> Finding:
-    counts = inputs.counts
+def _worth(report: LoadReport | None) -> str:
+    return "missing" if report is None else f"{report.verdict}: {report.reason or 'no reason given'}"
+
+
+def _provider_count(inputs: Attempted, rate: RateCheck | None) -> Finding:
+    counts = None if inputs.window is None else inputs.window.counts
     if counts is None or (rate is not None and rate.missed):
         return None
     sent = counts.client_sent_count
@@ -208,7 +204,7 @@ def _provider_count(inputs: RunInputs, rate: RateCheck | None) -> Finding:
     )
 
 
-def _retries(inputs: RunInputs) -> int:
+def _retries(inputs: Attempted) -> int:
     """Provider calls that are explained: the gateway called again for a reference."""
     counts = None if inputs.figures is None else inputs.figures.stamps
     return (counts.retry_count or 0) if isinstance(counts, StampCounts) else 0
@@ -218,16 +214,16 @@ def _timeouts(report: LoadReport) -> int:
     return (report.failed_by_class or {}).get("timeout", 0)
 
 
-def _served(inputs: RunInputs) -> str:
+def _served(inputs: Attempted) -> str:
     achieved = None if inputs.figures is None else inputs.figures.known("achieved_rps")
     return served_text(achieved, inputs.load.offered_rps)
 
 
-def _rig(inputs: RunInputs, _rate: RateCheck | None) -> Finding:
+def _rig(inputs: Attempted, _rate: RateCheck | None) -> Finding:
     return rig_limits.breach(inputs)
 
 
-def _lag(inputs: RunInputs, rate: RateCheck | None) -> Finding:
+def _lag(inputs: Attempted, rate: RateCheck | None) -> Finding:
     return rig_limits.gross_lag(inputs, missed=rate is not None and rate.missed)
 
 
@@ -236,9 +232,8 @@ _RULES: tuple[Rule, ...] = (
     _served_mode,
     _died,
     _rig,
-    _driver,
-    _rider,
-    _held,
+    _clients,
+    _open_streams,
     _cache_hit,
     _errors,
     _whole,

@@ -61,10 +61,3 @@ def error_count(report: LoadReport) -> int:
     by_status = report.answered_by_status or {}
     bad = sum(count for status, count in by_status.items() if not status.startswith("2"))
     return bad + (report.failed_count or 0)
-
-
-def success_count(report: LoadReport) -> int | None:
-    """Answers with a 2xx; None when the report has no statuses."""
-    if report.answered_by_status is None:
-        return None
-    return sum(count for status, count in report.answered_by_status.items() if status.startswith("2"))

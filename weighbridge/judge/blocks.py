@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from weighbridge.judge.acceptance import judge_run
-from weighbridge.judge.inputs import Judgement, RunInputs
+from weighbridge.judge.inputs import Attempted, Judgement
 from weighbridge.judge.machine import STEAL_LIMIT_PCT
 from weighbridge.record.coded import Reason
 
@@ -18,21 +18,22 @@ from weighbridge.record.coded import Reason
 LAGGED_LIMIT_RATIO = 0.05
 
 
-def judge_block(inputs: RunInputs) -> Judgement:
+def judge_block(inputs: Attempted) -> Judgement:
     """What a block is worth; one with steal or with a probe that was late too often is rejected."""
     return _judged(inputs, may_lag=False)
 
 
-def judge_busy_block(inputs: RunInputs) -> Judgement:
+def judge_busy_block(inputs: Attempted) -> Judgement:
     """The same beside a planted neighbour, whose doing the probe's lateness is; its late rows are left out."""
     return _judged(inputs, may_lag=True)
 
 
-def _judged(inputs: RunInputs, *, may_lag: bool) -> Judgement:
+def _judged(inputs: Attempted, *, may_lag: bool) -> Judgement:
     found = judge_run(inputs)
     if not found.accepted:
         return found
-    steal = None if inputs.load_after is None else inputs.load_after.steal_pct
+    after = None if inputs.window is None else inputs.window.load_after
+    steal = None if after is None else after.steal_pct
     if steal is not None and steal > STEAL_LIMIT_PCT:
         text = f"{steal:.1f} % of the CPU time was stolen in the block; the limit is {STEAL_LIMIT_PCT:g} %"
         return _rejected(found, Reason.of("steal", text))
@@ -45,9 +46,9 @@ def _judged(inputs: RunInputs, *, may_lag: bool) -> Judgement:
     return found
 
 
-def _lagged_ratio(inputs: RunInputs) -> float:
-    facts = None if inputs.window is None else inputs.window.inband
-    return 0.0 if facts is None or not len(facts.requests) else float(np.mean(facts.requests.lagged > 0))
+def _lagged_ratio(inputs: Attempted) -> float:
+    trace = None if inputs.window is None else inputs.window.trace
+    return 0.0 if trace is None or not len(trace.requests) else float(np.mean(trace.requests.lagged > 0))
 
 
 def _rejected(found: Judgement, reason: Reason) -> Judgement:

@@ -76,7 +76,7 @@ class WeightBlock:
 class Weight:
     """One weight over its blocks; `two_valued` marks the mixture whose p50 is judged under jitter.
 
-    `window` tells cells of one weight apart where there are several.
+    `window` names the cells where a mode has several of them, such as `plain.rate-290`.
     """
 
     name: str

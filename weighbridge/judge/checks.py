@@ -13,8 +13,9 @@ import numpy as np
 
 from weighbridge.judge.answers import good_answers, whole_answers
 from weighbridge.judge.inband_flags import inband_flags
-from weighbridge.judge.inputs import RunInputs, WindowFacts
+from weighbridge.judge.inputs import Attempted
 from weighbridge.judge.rig_checks import delayed_acks, driver_rate_differs
+from weighbridge.judge.window import Window
 from weighbridge.record.figures import Timing, TimingOrAbsent
 from weighbridge.record.load_report import LoadReport
 from weighbridge.record.measured import RunFigures
@@ -36,25 +37,29 @@ REPEAT_SIGMAS = 4.0
 DUST_MS = 1e-6
 
 
-def run_flags(inputs: RunInputs) -> Iterator[str]:
+def run_flags(inputs: Attempted) -> Iterator[str]:
     """Flags of the checks that one attempt fails, and of what its answers and counts show."""
-    if inputs.counts is not None and not counts_add_up(inputs.counts):
-        yield "counts_differ"
-    if inputs.counts is not None and prompts_repeated(inputs.counts):
-        yield "prompts_repeated"
-    if inputs.window is not None:
-        if not all(map(report_adds_up, inputs.window.reports)):
-            yield "counts_differ"
-        if inputs.window.samples is not None and answers_uneven(inputs.window.samples):
-            yield "uneven_answers"
-        yield from _rig_flags(inputs, inputs.window)
+    window = inputs.window
+    if window is not None:
+        yield from _window_flags(window)
+        yield from _rig_flags(inputs, window)
     if inputs.figures is not None:
         yield from _figure_flags(inputs.figures, inputs.load.concurrency)
         yield from inband_flags(inputs.figures)
-        if backlog_growing(inputs.undelivered_at_end_count, inputs.figures):
+        if window is not None and backlog_growing(window.undelivered_at_end_count, inputs.figures):
             yield "backlog_growing"
     if any(seen.mode == inputs.mode and seen.stamp_survives is False for seen in inputs.evidence):
         yield "no_inband"
+
+
+def _window_flags(window: Window) -> Iterator[str]:
+    counts, samples = window.counts, window.lead.samples
+    if (counts is not None and not counts_add_up(counts)) or not all(map(report_adds_up, window.reports)):
+        yield "counts_differ"
+    if counts is not None and prompts_repeated(counts):
+        yield "prompts_repeated"
+    if samples is not None and answers_uneven(samples):
+        yield "uneven_answers"
 
 
 def counts_add_up(counts: Counts) -> bool:
@@ -138,15 +143,13 @@ def floor_slow(under_load: TimingOrAbsent, serial: TimingOrAbsent) -> bool:
     return under_load.p50 > FLOOR_FACTOR * serial.p50
 
 
-def _rig_flags(inputs: RunInputs, window: WindowFacts) -> Iterator[str]:
+def _rig_flags(inputs: Attempted, window: Window) -> Iterator[str]:
     if driver_rate_differs(window, None if inputs.figures is None else inputs.figures.known("achieved_rps")):
         yield "driver_rate_differs"
-    planned_s = inputs.provider_time_s
-    if planned_s is None and window.inband is not None:
-        planned_s = window.inband.answer.provider_time_s(inputs.mode)
-    if not inputs.is_floor or planned_s is None or window.samples is None:
+    samples, planned_s = window.lead.samples, window.answer.provider_time_s(window.mode)
+    if not inputs.is_baseline or samples is None:
         return
-    if delayed_acks(window.samples, planned_s):
+    if delayed_acks(samples, planned_s):
         yield "delayed_ack"
 
 

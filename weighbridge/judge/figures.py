@@ -5,6 +5,7 @@ Called by `campaign` after each window. Judges nothing: a bad run has figures to
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,15 +16,14 @@ from weighbridge.judge.answers import (
     answered,
     error_count,
     good_answers,
-    success_count,
     untrimmed,
     whole_answers,
 )
 from weighbridge.judge.fidelity import unwhole_count
 from weighbridge.judge.inband import inband_figures
 from weighbridge.judge.inflight import in_flight_max
-from weighbridge.judge.inputs import RiderFacts, WindowFacts
 from weighbridge.judge.timing import SHARES, few_samples, timing_or_absent
+from weighbridge.judge.window import Client, Window
 from weighbridge.quantiles import beyond
 from weighbridge.record.figures import Absent, Figure, FigureOrAbsent, Percentile, Timing, TimingOrAbsent
 from weighbridge.record.load_report import LoadReport, PercentilesOrAbsent
@@ -48,27 +48,30 @@ class Throughput:
     source: Literal["samples", "totals"]
 
 
-def run_figures(window: WindowFacts) -> RunFigures:
-    """Figures of one window.
+def run_figures(window: Window) -> RunFigures | None:
+    """Figures of one window; None where its leading client left no report, or one of no times.
 
     The first C requests by sent start are left out of every timing (C = connections, at most the rows): each
     of them opened a connection. Response time counts from the intended start, for clients it is the service
     time. A cut rate window has no response time, for those who waited longest are missing. A request that
-    got no 2xx has no timing: it is an error. What a probe saw in band adds the figures of `inband`. With a
-    probe beside the driver rates and errors are those of both, every other figure here is the driver's.
+    got no 2xx has no timing: it is an error. What a probe saw adds the figures of `inband`. Rates and errors are
+    those of all clients together, every other figure here is the leading one's.
     """
-    rate, timings, inband = throughput(window), _timings(window), inband_figures(window)
-    samples = window.samples
+    lead = window.lead
+    if lead.report is None or not lead.load.measures_times:
+        return None
+    rate, timings, inband = throughput(window), _timings(lead, lead.report), inband_figures(window)
+    samples = lead.samples
     measured: Values = {
         "offered_rps": window.load.offered_rps,
         "achieved_rps": _rate(rate.achieved_rps),
         "achieved_from": rate.source,
         "goodput_rps": _rate(rate.goodput_rps),
-        "trimmed_count": _trimmed_count(window),
+        "trimmed_count": _trimmed_count(lead),
         "request_count": _behind(timings["service_ms"], timings["response_ms"]),
         "error_count": sum(map(error_count, window.reports)) + unwhole_count(inband.get("fidelity")),
-        "in_flight_max_count": None if samples is None else _in_flight_max(samples, window.load.connections),
-        "rate_error_ratio": None if samples is None else send_rate_error(samples, window.load.offered_rps),
+        "in_flight_max_count": None if samples is None else _in_flight_max(samples, lead.load.connections),
+        "rate_error_ratio": None if samples is None else send_rate_error(samples, lead.load.offered_rps),
         "lagged_count": 0,
     }
     return RunFigures.of({**measured, **timings, **inband})
@@ -78,58 +81,58 @@ def _rate(value_rps: float | None) -> FigureOrAbsent:
     return Absent(absent="totals_missing") if value_rps is None else Figure(value=value_rps)
 
 
-def throughput(window: WindowFacts) -> Throughput:
-    """Achieved rate and goodput of all clients: the driver's, and a probe's that rode along added to it."""
-    main = _driver_rates(window)
-    if window.rider is None:
-        return main
-    beside = rider_rates(window.rider)
+def throughput(window: Window) -> Throughput:
+    """Return achieved rate and goodput of all clients: the leading one's, and those of the others added to it."""
+    lead, *others = (client for client in window.clients if client.load.measures_times)
+    parts = [lead_rates(lead), *(companion_rates(client) for client in others if client.report is not None)]
     return Throughput(
-        _added(main.achieved_rps, beside.achieved_rps),
-        _added(main.goodput_rps, beside.goodput_rps),
-        "samples" if main.source == beside.source == "samples" else "totals",
+        _sum([part.achieved_rps for part in parts]),
+        _sum([part.goodput_rps for part in parts]),
+        "samples" if all(part.source == "samples" for part in parts) else "totals",
     )
 
 
-def _added(one: float | None, other: float | None) -> float | None:
-    return None if one is None or other is None else one + other
+def _sum(parts: Sequence[float | None]) -> float | None:
+    known = [part for part in parts if part is not None]
+    return sum(known) if len(known) == len(parts) else None
 
 
-def rider_rates(rider: RiderFacts) -> Throughput:
-    """Achieved rate and goodput of a probe that rode along.
+def companion_rates(client: Client) -> Throughput:
+    """Return achieved rate and goodput of a client beside the leading one.
 
     Its rate × share answered × (span of the intended starts ÷ span of the ends): its arrivals are dithered, and of
     few of them (answered − 1) ÷ span would scatter. From the totals, answered ÷ wall, where it was cut.
     """
-    samples, rate = rider.samples, rider.load.offered_rps
-    if rider.cut or samples is None or rate is None:
-        return _from_totals(rider.report, rider.report.wall_s)
+    samples, rate = client.samples, client.load.offered_rps
+    if client.cut or samples is None or rate is None:
+        return _from_totals(client)
     mine = answered(samples) & np.isfinite(samples.end_s) & np.isfinite(samples.intended_s)
     if np.count_nonzero(mine) < 2 or np.ptp(samples.end_s[mine]) <= 0:
-        return _from_totals(rider.report, rider.report.wall_s)
-    share = int(np.count_nonzero(mine)) / rider.load.window_count
+        return _from_totals(client)
+    share = int(np.count_nonzero(mine)) / client.load.window_count
     achieved = rate * share * float(np.ptp(samples.intended_s[mine]) / np.ptp(samples.end_s[mine]))
-    good = success_count(rider.report)
+    good = None if client.report is None else client.report.success_count
     return Throughput(achieved, None if good is None else achieved * good / int(np.count_nonzero(mine)), "samples")
 
 
-def _driver_rates(window: WindowFacts) -> Throughput:
-    """Achieved rate and goodput of the driver: (answered − 1) ÷ (last end − first end) over all answers.
+def lead_rates(client: Client) -> Throughput:
+    """Return achieved rate and goodput of the leading client.
 
-    From the totals, answered ÷ wall, where we cut the run or have no samples. With C clients the first C answers
-    often end together, and the plain formula would count them without their time (C ÷ N too much): there the
-    window begins with the C-th end, (answered − C) ÷ (last end − C-th end).
+    (answered − 1) ÷ (last end − first end) over all answers. From the totals, answered ÷ wall, where we cut the run
+    or have no samples. With C clients the first C answers often end together, and the plain formula would count them
+    without their time (C ÷ N too much): there the window begins with the C-th end, (answered − C) ÷ (last end − C-th
+    end).
     """
-    samples = window.samples
-    if samples is None or (window.cut and window.wall_s):
-        return _from_totals(window.report, window.wall_s)
+    samples = client.samples
+    if samples is None or (client.cut and client.window_wall_s):
+        return _from_totals(client)
     ends = np.sort(samples.end_s[answered(samples) & np.isfinite(samples.end_s)])
-    first = window.load.concurrency
+    first = client.load.concurrency
     if len(ends) <= first:
-        return _from_totals(window.report, window.wall_s)
+        return _from_totals(client)
     span_s = float(ends[-1] - ends[first - 1])
     if span_s <= 0:
-        return _from_totals(window.report, window.wall_s)
+        return _from_totals(client)
     achieved = (len(ends) - first) / span_s
     whole = int(np.count_nonzero(whole_answers(samples)))
     return Throughput(achieved, achieved * whole / len(ends), "samples")
@@ -159,22 +162,22 @@ def _in_flight_max(samples: SampleTable, connections: int) -> int | None:
     return min(found, connections) if found is not None and rebuilt else found
 
 
-def _timings(window: WindowFacts) -> Values:
-    if window.samples is None:
-        return _timings_of_report(window)
+def _timings(client: Client, report: LoadReport) -> Values:
+    if client.samples is None:
+        return _timings_of_report(client, report)
     # Masks instead of tables: of a million rows each copy of all columns is 64 MB.
-    samples = window.samples
-    kept = untrimmed(samples, window.load.connections)
+    samples = client.samples
+    kept = untrimmed(samples, client.load.connections)
     if not kept.any():
         return dict.fromkeys(TIMES, ALL_LEFT_OUT)
     rows = kept & good_answers(samples)
     service = _between(samples.sent_s, samples.end_s, rows)
-    if not window.load.has_schedule:
+    if not client.load.has_schedule:
         response = service
         lag: TimingOrAbsent = NO_SCHEDULE
         lateness: TimingOrAbsent = NO_SCHEDULE
     else:
-        response = CUT if window.cut else _between(samples.intended_s, samples.end_s, rows)
+        response = CUT if client.cut else _between(samples.intended_s, samples.end_s, rows)
         lag = _between(samples.released_s, samples.sent_s, kept, least_s=0.0)
         lateness = _between(samples.intended_s, samples.released_s, kept, least_s=0.0)
     return {
@@ -191,14 +194,14 @@ def _between(begin_s: Times, end_s: Times, rows: Mask, *, least_s: float | None 
     return timing_or_absent(times_s if least_s is None else np.maximum(times_s, least_s), NOT_TOLD)
 
 
-def _timings_of_report(window: WindowFacts) -> Values:
-    measured = NO_SAMPLES if window.cut else _timing_of(window.report.response_ms)
-    has_schedule = window.load.has_schedule
-    from_start = has_schedule and window.report.corrected == "yes"
+def _timings_of_report(client: Client, report: LoadReport) -> Values:
+    measured = NO_SAMPLES if client.cut else _timing_of(report.response_ms)
+    has_schedule = client.load.has_schedule
+    from_start = has_schedule and report.corrected == "yes"
     return {
         "response_ms": measured if from_start or not has_schedule else NO_SAMPLES,
         "service_ms": NO_SAMPLES if from_start else measured,
-        "ttfb_ms": _timing_of(window.report.first_byte_ms),
+        "ttfb_ms": _timing_of(report.first_byte_ms),
         "dispatch_lag_ms": NO_SAMPLES,
         "release_lateness_ms": NO_SAMPLES,
     }
@@ -216,17 +219,18 @@ def _timing_of(given: PercentilesOrAbsent) -> TimingOrAbsent:
     return Timing(p50=values["p50"], p95=values["p95"], p99=values["p99"], mean=None, n=count, few_samples=few)
 
 
-def _from_totals(report: LoadReport, wall_s: float | None) -> Throughput:
-    if not wall_s or report.answered_count is None:
+def _from_totals(client: Client) -> Throughput:
+    report, wall_s = client.report, client.window_wall_s
+    if report is None or not wall_s or report.answered_count is None:
         return Throughput(None, None, "totals")
-    good = success_count(report)
+    good = report.success_count
     return Throughput(report.answered_count / wall_s, None if good is None else good / wall_s, "totals")
 
 
-def _trimmed_count(window: WindowFacts) -> int:
-    if window.samples is None:
+def _trimmed_count(client: Client) -> int:
+    if client.samples is None:
         return 0
-    return min(window.load.connections, int(np.count_nonzero(np.isfinite(window.samples.sent_s))))
+    return min(client.load.connections, int(np.count_nonzero(np.isfinite(client.samples.sent_s))))
 
 
 def _behind(*timings: FigureValue) -> int:

@@ -15,9 +15,9 @@ import numpy as np
 from weighbridge.judge import buffering, events, fidelity, stamps
 from weighbridge.judge.added import added_to_end, added_to_first, added_to_stream_end
 from weighbridge.judge.answers import Mask
-from weighbridge.judge.inputs import InbandFacts, WindowFacts
 from weighbridge.judge.lateness import limited
 from weighbridge.judge.timing import timing
+from weighbridge.judge.window import Trace, Window
 from weighbridge.record.figures import Absent, Figure, TimingOrAbsent
 from weighbridge.record.inband import OUTCOMES, UNKNOWN, EventTable, Ints, RequestTable
 from weighbridge.record.measured import Values
@@ -65,17 +65,17 @@ class Picked:
     counts: StampCounts
 
 
-def inband_figures(window: WindowFacts) -> Values:
+def inband_figures(window: Window) -> Values:
     """Return what a probe saw; for a window that no probe saw nothing, or why it did not where it should."""
-    facts = window.inband
+    facts = window.trace
     if facts is None:
-        reason = window.no_inband
-        return {} if reason is None else dict.fromkeys(TIMES, reason)
-    picked = pick_rows(facts, window.load.connections if facts.trim_count is None else facts.trim_count)
+        why = window.load.no_companion
+        return {} if why is None else dict.fromkeys(TIMES, Absent(absent="no_companion", detail=why))
+    picked = pick_rows(facts)
     found = times_ns(facts, picked)
-    if window.cut:
+    if window.lead.cut:
         found = dict.fromkeys(found, CUT)
-    lost = Lost(_share(picked.lagged, picked.good), window.rider is not None)
+    lost = Lost(_share(picked.lagged, picked.good), not window.lead.sees_stamps)
     return {
         **{key: _timing(key, values, lost) for key, values in found.items()},
         **_stream_fields(facts, picked),
@@ -84,14 +84,14 @@ def inband_figures(window: WindowFacts) -> Values:
     }
 
 
-def pick_rows(facts: InbandFacts, trim_count: int) -> Picked:
+def pick_rows(facts: Trace) -> Picked:
     """Which rows count, and the state of every stamp."""
     requests = facts.requests
     states = stamps.stamp_states(requests, facts.provider)
     good = stamps.good_requests(requests)
     lagged = good & (requests.lagged > 0)
     kept = good & ~lagged
-    kept[first_sent(requests, trim_count)] = False
+    kept[first_sent(requests, facts.trim_count)] = False
     timed = kept & (states == stamps.WHOLE)
     return Picked(good, lagged, kept, timed, states, stamps.stamp_counts(requests, states, facts.provider))
 
@@ -104,7 +104,7 @@ def first_sent(requests: RequestTable, count: int) -> Ints:
     return sent[np.argsort(requests.sent_ns[sent], kind="stable")[:count]]
 
 
-def times_ns(facts: InbandFacts, picked: Picked) -> Times:
+def times_ns(facts: Trace, picked: Picked) -> Times:
     """Times in ns by figure (`added_ms`, `inbound_ms`, …), each with its reason where there is none."""
     requests, timed = facts.requests, picked.timed
     absent = stamps.no_inband(picked.counts)
@@ -144,7 +144,7 @@ def _ttft(requests: RequestTable, picked: Picked) -> Ints:
     return ttft
 
 
-def _event_times(facts: InbandFacts, picked: Picked) -> dict[TimeKey, Ints | Absent]:
+def _event_times(facts: Trace, picked: Picked) -> dict[TimeKey, Ints | Absent]:
     names: tuple[TimeKey, ...] = ("added_total_ms", *OF_CHUNKS)
     if facts.events is None:
         return dict.fromkeys(names, NO_EVENTS)
@@ -177,7 +177,7 @@ def _share(part: Mask, whole: Mask) -> float:
     return int(np.count_nonzero(part)) / count if count else 0.0
 
 
-def _stream_fields(facts: InbandFacts, picked: Picked) -> Values:
+def _stream_fields(facts: Trace, picked: Picked) -> Values:
     if facts.mode == "plain":
         return {"fidelity": _plain_fidelity(facts, picked)}
     done = _end_marker(facts.requests)
@@ -205,13 +205,13 @@ def _stalls(requests: RequestTable, every: EventTable) -> Figure:
     return Figure(value=float(events.stall_count(every) + np.count_nonzero(hung)))
 
 
-def _plain_fidelity(facts: InbandFacts, picked: Picked) -> Fidelity | Absent:
+def _plain_fidelity(facts: Trace, picked: Picked) -> Fidelity | Absent:
     if picked.good.any() and not picked.counts.whole_count:
         return NO_INBAND
     return _or_no_row(fidelity.plain_fidelity(facts.requests, _readable(facts.requests), picked.states))
 
 
-def _stream_fidelity(facts: InbandFacts, every: EventTable) -> Fidelity | Absent:
+def _stream_fidelity(facts: Trace, every: EventTable) -> Fidelity | Absent:
     if len(every) and (every.sequence == UNKNOWN).all():
         return NO_INBAND
     chunks = fidelity.check_chunks(every, len(facts.requests), facts.answer.chunk_count)

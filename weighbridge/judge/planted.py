@@ -61,9 +61,10 @@ def _no_end(runs: Runs, _floors: Runs) -> str | None:
 
 def _errors(runs: Runs, _floors: Runs) -> str | None:
     for run in runs:
-        by_status = {} if run.load_report is None else run.load_report.answered_by_status or {}
+        reports = [client.load_report for client in run.clients if client.load_report is not None]
+        statuses = [status for report in reports for status in report.answered_by_status or {}]
         refused = any(seen.status is not None and seen.status >= 500 for seen in run.evidence)
-        if run.reason is not None and (refused or any(status.startswith("5") for status in by_status)):
+        if run.reason is not None and (refused or any(status.startswith("5") for status in statuses)):
             return f"{run.reason.code}: {run.reason.detail}"
     return None
 

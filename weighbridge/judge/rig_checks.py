@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from weighbridge.judge.answers import good_answers
-from weighbridge.judge.inputs import InbandFacts, WindowFacts
+from weighbridge.judge.window import Trace, Window
 from weighbridge.record.inband import UNKNOWN
 from weighbridge.record.samples import SampleTable
 
@@ -28,7 +28,7 @@ DELAYED_COUNT = 5
 STEP_FACTOR = 3
 
 
-def driver_rate_differs(window: WindowFacts, achieved_rps: float | None) -> bool:
+def driver_rate_differs(window: Window, achieved_rps: float | None) -> bool:
     """Whether the achieved rate disagrees with what cannot be wrong at the same time.
 
     That is: of an arrival rate, with the report's own rate by more than 5 %; with the time that the driver's process
@@ -36,16 +36,17 @@ def driver_rate_differs(window: WindowFacts, achieved_rps: float | None) -> bool
     than 5 % (a lane that queues stretches both).
     """
     count = sum(report.answered_count or 0 for report in window.reports)
-    if window.cut or achieved_rps is None or count < RATE_NEEDS_COUNT:
+    if window.lead.cut or achieved_rps is None or count < RATE_NEEDS_COUNT:
         return False
     told = [report.completed_rps for report in window.reports]
     claimed = None if None in told else sum(rps for rps in told if rps is not None)
     if window.load.has_schedule and claimed is not None and _apart(claimed, achieved_rps):
         return True
     longest_s = PROCESS_FACTOR * count / achieved_rps + PROCESS_SLACK_S if achieved_rps > 0 else None
-    if window.process_s is not None and longest_s is not None and window.process_s > longest_s:
+    process_s = window.lead.wall_s
+    if process_s is not None and longest_s is not None and process_s > longest_s:
         return True
-    return window.inband is not None and _arrivals_differ(window.inband)
+    return window.trace is not None and _arrivals_differ(window.trace)
 
 
 def delayed_acks(samples: SampleTable, provider_time_s: float) -> bool:
@@ -70,8 +71,8 @@ def _apart(one: float, other: float) -> bool:
     return abs(one - other) > RATE_TOLERANCE * max(abs(one), abs(other))
 
 
-def _arrivals_differ(inband: InbandFacts) -> bool:
-    requests = inband.requests
+def _arrivals_differ(trace: Trace) -> bool:
+    requests = trace.requests
     known = (requests.recv_ns != UNKNOWN) & (requests.end_ns != UNKNOWN)
     if np.count_nonzero(known) < RATE_NEEDS_COUNT:
         return False

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from weighbridge.judge.inputs import RunInputs
+from weighbridge.judge.inputs import Attempted
 from weighbridge.judge.machine import is_loaded
+from weighbridge.judge.texts import client_text
 from weighbridge.record.coded import Reason
 from weighbridge.record.figures import Percentile
 from weighbridge.record.measured import RunFigures
@@ -27,30 +28,32 @@ MOCK_LIMIT_CORES = 0.70
 GENERATOR_LIMIT_CORES = 0.70
 
 
-def breach(inputs: RunInputs) -> Reason | None:
+def breach(inputs: Attempted) -> Reason | None:
     """Reason when the machine's load or the mock provider voids the run."""
-    readings = (("before", inputs.load_before), ("after", inputs.load_after))
+    window = inputs.window
+    if window is None:
+        return None
+    readings = (("before", window.load_before), ("after", window.load_after))
     for when, reading in readings:
         load = None if reading is None else reading.load_1m
         if inputs.load_limit is not None and load is not None and load >= inputs.load_limit:
             text = f"the one-minute load {when} the window was {load:.2f}; the limit is {inputs.load_limit:g}"
             return Reason.of("load_limit", text)
-    generator = None if inputs.driver is None else inputs.driver.cpu_cores
-    if generator is not None and generator > GENERATOR_LIMIT_CORES:
-        sentence = f"the load generator took {generator:.2f} of a core; the limit is {GENERATOR_LIMIT_CORES:g}"
-        return Reason.of("generator_saturated", sentence)
-    cpu = inputs.provider.cpu_cores
+    for client in window.clients:
+        if client.cpu_cores is not None and client.cpu_cores > GENERATOR_LIMIT_CORES:
+            took = f"{client_text(client.role)} took {client.cpu_cores:.2f} of a core"
+            return Reason.of("generator_saturated", f"{took}; the limit is {GENERATOR_LIMIT_CORES:g}")
+    cpu = window.provider.cpu_cores
     if cpu is not None and cpu > MOCK_LIMIT_CORES:
-        return Reason.of(
-            "mock_saturated", f"the mock provider took {cpu:.2f} of a core; the limit is {MOCK_LIMIT_CORES:g}"
-        )
-    late_s, smallest_ms = inputs.provider.lateness_p50_s, smallest_figure_ms(inputs.figures)
+        sentence = f"the mock provider took {cpu:.2f} of a core; the limit is {MOCK_LIMIT_CORES:g}"
+        return Reason.of("mock_saturated", sentence)
+    late_s, smallest_ms = window.provider.lateness_p50_s, smallest_figure_ms(inputs.figures)
     if late_s is not None and smallest_ms is not None and late_s * 1000 > GROSS_SHARE * smallest_ms:
         return Reason.of("mock_saturated", f"the mock provider answered {late_s * 1000:.1f} ms late (median)")
     return None
 
 
-def gross_lag(inputs: RunInputs, *, missed: bool) -> Reason | None:
+def gross_lag(inputs: Attempted, *, missed: bool) -> Reason | None:
     """Reason when the generator's median lag is more than half of the median response time."""
     if inputs.figures is None or missed:
         return None
@@ -64,21 +67,21 @@ def gross_lag(inputs: RunInputs, *, missed: bool) -> Reason | None:
     )
 
 
-def flags(inputs: RunInputs, *, missed: bool) -> Iterator[str]:
+def flags(inputs: Attempted, *, missed: bool) -> Iterator[str]:
     """Flags of what the rig did; `missed` says that the rate was not kept, so that lag is the lane's queue."""
     smallest_ms = smallest_figure_ms(inputs.figures)
     if inputs.figures is not None and smallest_ms is not None:
         lag_ms = _lag_ms(inputs.figures, "p99", with_dispatch=not missed and not _full(inputs))
         if lag_ms is not None and lag_ms > LAG_SHARE * smallest_ms:
             yield "generator_lag"
-        late_s = inputs.provider.lateness_p99_s
+        late_s = None if inputs.window is None else inputs.window.provider.lateness_p99_s
         if late_s is not None and late_s * 1000 > LAG_SHARE * smallest_ms:
             yield "mock_late"
-    if inputs.gate_text is not None or is_loaded(inputs.load_before, inputs.load_after):
+    window = inputs.window
+    readings = (None, None) if window is None else (window.load_before, window.load_after)
+    if inputs.gate_text is not None or is_loaded(*readings):
         yield "loaded_machine"
-    if inputs.load_limit is not None and any(
-        reading is None or reading.load_1m is None for reading in (inputs.load_before, inputs.load_after)
-    ):
+    if inputs.load_limit is not None and any(one is None or one.load_1m is None for one in readings):
         yield "load_unknown"
 
 
@@ -99,7 +102,7 @@ def _lag_ms(figures: RunFigures, name: Percentile, *, with_dispatch: bool) -> fl
     return sum(known) if known else None
 
 
-def _full(inputs: RunInputs) -> bool:
+def _full(inputs: Attempted) -> bool:
     """Whether all connections were in use at a time: a request that waits for one waits for the lane."""
     figures = inputs.figures
     return figures is not None and (figures.count("in_flight_max_count") or 0) >= inputs.load.connections

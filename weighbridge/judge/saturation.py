@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from weighbridge.judge.inflight import in_flight_at_start, in_flight_max
-from weighbridge.judge.inputs import WindowFacts
+from weighbridge.judge.window import Client, Window
 from weighbridge.record.samples import SampleTable
 
 Floats = npt.NDArray[np.float64]
@@ -61,7 +61,7 @@ class RateCheck:
     connections_limited: bool | None
 
 
-def check_rate(window: WindowFacts, achieved_rps: float | None, doubled_rps: float | None = None) -> RateCheck | None:
+def check_rate(window: Window, achieved_rps: float | None, doubled_rps: float | None = None) -> RateCheck | None:
     """What became of the offered rate; None for clients, which offer none.
 
     `doubled_rps` is what one more window with twice the connections achieved, where there was one.
@@ -70,14 +70,14 @@ def check_rate(window: WindowFacts, achieved_rps: float | None, doubled_rps: flo
     if rate is None:
         return None
     below = achieved_rps is None or achieved_rps < KEPT_SHARE * rate
-    missed = window.cut or (below and _backlog_grew(window, rate, achieved_rps))
-    samples = window.samples
-    full = samples is not None and (in_flight_max(samples) or 0) >= window.load.connections
+    missed = window.lead.cut or (below and _backlog_grew(window, rate, achieved_rps))
+    samples = window.lead.samples
+    full = samples is not None and (in_flight_max(samples) or 0) >= window.lead.load.connections
     return RateCheck(
         missed=missed,
         low=below and not missed,
         generator_missed=samples is not None and _released_too_slowly(samples, rate),
-        stopped=window.cut and _stopped(window),
+        stopped=window.lead.cut and _stopped(window.lead),
         connections_full=full,
         connections_limited=_connections_limited(window, achieved_rps, doubled_rps) if missed else False,
     )
@@ -120,10 +120,10 @@ def _median_error(values: Floats) -> float:
     return float(1.2533 * 1.4826 * deviation / np.sqrt(len(values)))
 
 
-def _backlog_grew(window: WindowFacts, rate: float, achieved_rps: float | None) -> bool:
+def _backlog_grew(window: Window, rate: float, achieved_rps: float | None) -> bool:
     found = None
-    if window.samples is not None:
-        samples = window.samples
+    samples = window.lead.samples
+    if samples is not None:
         found = climb(samples.intended_s, samples.end_s - samples.intended_s)
     if found is not None:
         return found.explains_miss(rate)
@@ -139,10 +139,10 @@ def _released_too_slowly(samples: SampleTable, rate: float) -> bool:
     return found is not None and found.explains_miss(rate)
 
 
-def _stopped(window: WindowFacts) -> bool:
-    if not window.report.answered_count:
+def _stopped(client: Client) -> bool:
+    if client.report is None or not client.report.answered_count:
         return True
-    samples, wall_s = window.samples, window.wall_s
+    samples, wall_s = client.samples, client.window_wall_s
     if samples is None or not wall_s:
         return False
     ends = samples.end_s[np.isfinite(samples.end_s)]
@@ -152,19 +152,19 @@ def _stopped(window: WindowFacts) -> bool:
     return float(ends.max() - begun.min()) < ALIVE_SHARE * wall_s
 
 
-def _connections_limited(window: WindowFacts, achieved_rps: float | None, doubled_rps: float | None) -> bool | None:
+def _connections_limited(window: Window, achieved_rps: float | None, doubled_rps: float | None) -> bool | None:
     """Whether the cap on connections was the limit; None when there is nothing to tell it by.
 
     A second window with twice the connections decides. Without one the quiet service time does (median of
     the five requests with the fewest others open): as the connections fill up, a lane at its limit gets
     slower and slower, while one that merely takes long stays near C ÷ quiet service time.
     """
-    samples = window.samples
+    samples = window.lead.samples
     if doubled_rps is not None and achieved_rps:
         return doubled_rps > DOUBLED_GAIN * achieved_rps
     if samples is None or achieved_rps is None:
         return None
-    if (in_flight_max(samples) or 0) < window.load.connections:
+    if (in_flight_max(samples) or 0) < window.lead.load.connections:
         return False
     service_s, others = in_flight_at_start(samples)
     if len(service_s) < QUIET_COUNT:
@@ -172,5 +172,5 @@ def _connections_limited(window: WindowFacts, achieved_rps: float | None, double
     quiet_s = float(np.median(service_s[np.argsort(others, kind="stable")[:QUIET_COUNT]]))
     if quiet_s <= 0:
         return False
-    connections = sum(part.load.connections for part in window.load.parts())
+    connections = sum(client.load.connections for client in window.clients if client.load.measures_times)
     return achieved_rps >= CARRIED_SHARE * connections / quiet_s

@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from weighbridge.record.figures import Figure
 from weighbridge.record.load_report import LoadReport
 from weighbridge.record.measured import RunFigures
 from weighbridge.record.streams import Fidelity
+
+_CLIENTS: Mapping[str, str] = MappingProxyType(
+    {
+        "driver": "the load generator",
+        "companion": "the companion probe",
+        "open_streams": "the holder of open streams",
+    }
+)
+
+
+def client_text(role: str) -> str:
+    """Return what a client of this role is called in a sentence: `the companion probe`."""
+    return _CLIENTS.get(role, f"the {role.replace('_', ' ')}")
 
 
 def per_second(value: float | None) -> str:

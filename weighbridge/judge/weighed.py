@@ -15,8 +15,8 @@ from weighbridge.judge.added import added_to_end, added_to_first
 from weighbridge.judge.answers import Mask
 from weighbridge.judge.calibration import LaneSamples, WeightBlock
 from weighbridge.judge.inband import pick_rows
-from weighbridge.judge.inputs import InbandFacts
 from weighbridge.judge.mixture import Timed
+from weighbridge.judge.window import Trace
 from weighbridge.record.inband import Ints, RequestTable
 from weighbridge.record.weight_rows import WeightRows
 
@@ -38,19 +38,19 @@ class WeighedLane:
         return LaneSamples(self.samples.added_ns - self.sleeps.ns, self.samples.total_ns - self.sleeps.ns)
 
 
-def timed_rows(facts: InbandFacts, trim_count: int) -> Mask:
+def timed_rows(facts: Trace) -> Mask:
     """Rows behind the added times of a window."""
-    rows: Mask = pick_rows(facts, trim_count).timed
+    rows: Mask = pick_rows(facts).timed
     return rows
 
 
-def good_rows(facts: InbandFacts, trim_count: int) -> Mask:
+def good_rows(facts: Trace) -> Mask:
     """Rows behind the times of a window that need no stamp."""
-    rows: Mask = pick_rows(facts, trim_count).kept
+    rows: Mask = pick_rows(facts).kept
     return rows
 
 
-def lane_samples(facts: InbandFacts, rows: Mask) -> LaneSamples:
+def lane_samples(facts: Trace, rows: Mask) -> LaneSamples:
     """Added and total time at the client of these rows: of streams to the first content."""
     requests = facts.requests
     if facts.mode == "plain":
@@ -60,7 +60,7 @@ def lane_samples(facts: InbandFacts, rows: Mask) -> LaneSamples:
     )
 
 
-def weighed_lane(facts: InbandFacts, rows: Mask, recorded: WeightRows) -> WeighedLane:
+def weighed_lane(facts: Trace, rows: Mask, recorded: WeightRows) -> WeighedLane:
     """These rows with their recorded sleeps."""
     places = np.flatnonzero(rows)
     order = np.argsort(recorded.reference, kind="stable")
@@ -76,7 +76,7 @@ def weighed_lane(facts: InbandFacts, rows: Mask, recorded: WeightRows) -> Weighe
     return WeighedLane(lane_samples(facts, kept), Timed(recorded.slept_ns[mine], recorded.late_ns[mine]))
 
 
-def burnt_ms(facts: InbandFacts, recorded: WeightRows) -> float | None:
+def burnt_ms(facts: Trace, recorded: WeightRows) -> float | None:
     """Mean CPU that the gateway recorded to have burnt for the requests of a window, ms; None without a record."""
     mine = np.isin(recorded.reference, facts.requests.reference) & (recorded.cpu_ns >= 0)
     return float(recorded.cpu_ns[mine].mean()) / 1e6 if mine.any() else None

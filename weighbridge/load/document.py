@@ -11,18 +11,12 @@ import codecs
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from weighbridge.errors import InputError, Place
-
-Kind = Literal["oha-json", "oha-csv", "oha-sqlite", "wrk-json", "wrk-samples", "probe-json"]
-
-OHA_CSV_HEADER = "request-start,DNS,DNS+dialup,Response-delay,request-duration,bytes,status"
-WRK_CSV_HEADER = "slot,scheduled_us,sent_us,done_us,status"
-WRK_SCHEMA = "wrk-lua/1"
-PROBE_SCHEMA = "weighbridge.probe/1"
+from weighbridge.load.formats import Beside, Format, Formats, Found
+from weighbridge.load.reading import Reading
 
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}"]', re.DOTALL)
@@ -45,33 +39,27 @@ class TruncatedReport(InputError):
         )
 
 
-@dataclass(frozen=True)
-class Found:
-    """What a file holds: its kind, the decoded text or document, and the noise that stood around it."""
-
-    kind: Kind
-    text: str = ""
-    document: Mapping[str, Any] | None = None
-    noise: tuple[str, ...] = ()
+def read_as(known: Formats, file: Path, beside: Beside) -> Reading:
+    """Return the reading of a file; InputError when it is none of these formats, or a cut one."""
+    found = open_report(file, known)
+    return found.format.read(found, file, beside)
 
 
-def open_report(file: Path) -> Found:
-    """The report in `file`, by its content; InputError when there is none, TruncatedReport when it is cut."""
+def open_report(file: Path, known: Formats) -> Found:
+    """Return the report in `file`, by its content; InputError when there is none, TruncatedReport when it is cut."""
     data = _bytes_of(file)
-    if data.startswith(b"SQLite format 3\0"):
-        return Found("oha-sqlite")
-    text = _decode(data, file)
+    for one in known.formats:
+        if one.magic is not None and data.startswith(one.magic):
+            return Found(one)
+    text = _decode(data, file, known)
     if not text.strip():
         raise InputError(
             "is empty: no report", place=Place(file), expected="the tool was killed before it wrote, or still runs"
         )
-    for kind, header in _TABLES:
-        if text.lstrip().startswith(header):
-            return Found(kind, text=text.lstrip())
-    return _document_in(text, file, len(data))
-
-
-_TABLES: tuple[tuple[Kind, str], ...] = (("oha-csv", OHA_CSV_HEADER), ("wrk-samples", WRK_CSV_HEADER))
+    for one in known.formats:
+        if one.header is not None and text.lstrip().startswith(one.header):
+            return Found(one, text=text.lstrip())
+    return _document_in(text, file, len(data), known)
 
 
 def _bytes_of(file: Path) -> bytes:
@@ -83,7 +71,7 @@ def _bytes_of(file: Path) -> bytes:
         raise InputError(f"cannot be read ({error.strerror})", place=Place(file)) from error
 
 
-def _decode(data: bytes, file: Path) -> str:
+def _decode(data: bytes, file: Path, known: Formats) -> str:
     encoding = next((name for bom, name in _BOMS if data.startswith(bom)), "utf-8")
     try:
         return data.decode(encoding)
@@ -91,13 +79,13 @@ def _decode(data: bytes, file: Path) -> str:
         raise InputError(
             f"is no text ({error.reason} at byte {error.start})",
             place=Place(file),
-            expected="give a report of oha or wrk in JSON or CSV, or a SQLite file of oha",
+            expected=f"give {known.what}",
         ) from error
 
 
-def _document_in(text: str, file: Path, byte_count: int) -> Found:
+def _document_in(text: str, file: Path, byte_count: int, known: Formats) -> Found:
     """The one report among whatever else stands in the text."""
-    reports: list[tuple[Kind, Mapping[str, Any]]] = []
+    reports: list[tuple[Format, Mapping[str, Any]]] = []
     noise: list[str] = []
     start = kept = 0
     while (start := text.find("{", start)) >= 0:
@@ -105,7 +93,7 @@ def _document_in(text: str, file: Path, byte_count: int) -> Found:
         if end is None and _OBJECT.match(text, start):
             _refuse_cut(text[start:], file, byte_count)
         document = _parse(text[start:end]) if end is not None else None
-        kind = _kind_of(document, file) if document is not None else None
+        kind = _format_of(document, file, known) if document is not None else None
         if document is not None and kind is not None:
             reports.append((kind, document))
             noise.append(text[kept:start])
@@ -116,7 +104,7 @@ def _document_in(text: str, file: Path, byte_count: int) -> Found:
             f"holds {len(reports)} reports", place=Place(file), expected="one file, one report: separate them"
         )
     if not reports:
-        raise _no_report(text, file)
+        raise _no_report(text, file, known)
     noise.append(text[kept:])
     lines = tuple(line.strip() for part in noise for line in part.splitlines() if line.strip())
     return Found(reports[0][0], document=reports[0][1], noise=lines)
@@ -146,20 +134,8 @@ def _parse(text: str) -> dict[str, Any] | None:
     return None
 
 
-def _kind_of(document: Mapping[str, Any], file: Path) -> Kind | None:
-    schema = document.get("schema")
-    if isinstance(schema, str) and schema.startswith("wrk-lua/"):
-        if schema != WRK_SCHEMA:
-            raise InputError(f"is written as {schema!r}", place=Place(file), expected=f"only {WRK_SCHEMA} is known")
-        return "wrk-json"
-    if isinstance(schema, str) and schema.startswith("weighbridge.probe/"):
-        if schema != PROBE_SCHEMA:
-            raise InputError(f"is written as {schema!r}", place=Place(file), expected=f"only {PROBE_SCHEMA} is known")
-        return "probe-json"
-    maps = ("statusCodeDistribution", "errorDistribution", "latencyPercentiles", "responseTimeHistogram")
-    summary = document.get("summary")
-    is_oha = isinstance(summary, dict) and any(isinstance(document.get(name), dict) for name in maps)
-    return "oha-json" if is_oha else None
+def _format_of(document: Mapping[str, Any], file: Path, known: Formats) -> Format | None:
+    return next((one for one in known.formats if one.claims is not None and one.claims(document, file)), None)
 
 
 def _refuse_cut(rest: str, file: Path, byte_count: int) -> None:
@@ -167,16 +143,11 @@ def _refuse_cut(rest: str, file: Path, byte_count: int) -> None:
     raise TruncatedReport(file, byte_count, keys[-1] if keys else None)
 
 
-def _no_report(text: str, file: Path) -> InputError:
-    advice = "give a report of oha or wrk in JSON or CSV, or a SQLite file of oha"
-    problem = "holds no report"
-    if "Success rate:" in text and "Requests/sec:" in text:
-        problem, advice = "is oha's text for people", "run oha with --output-format json (-j before 1.9.0)"
-    elif "Thread Stats" in text:
-        problem = "is wrk's text without the JSON line of a script"
-        advice = (
-            "the script was missing or broken, so this was a closed-loop flood and not a rate: fix it and run again"
-        )
-    elif "unable to connect" in text:
-        problem, advice = "says that nothing listened, and holds no report", "start the server and run again"
-    return InputError(problem, place=Place(file), expected=advice)
+def _no_report(text: str, file: Path, known: Formats) -> InputError:
+    for hint in known.hints:
+        if all(word in text for word in hint.words):
+            return InputError(hint.problem, place=Place(file), expected=hint.advice)
+    if "unable to connect" in text:
+        problem = "says that nothing listened, and holds no report"
+        return InputError(problem, place=Place(file), expected="start the server and run again")
+    return InputError("holds no report", place=Place(file), expected=f"give {known.what}")

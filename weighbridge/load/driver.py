@@ -11,23 +11,25 @@ from pathlib import Path
 from typing import Protocol
 
 from weighbridge.command import Command
+from weighbridge.load.formats import Formats
+from weighbridge.load.reading import Reading
 from weighbridge.matrix.loads import Load
 from weighbridge.matrix.requests import Mode
-from weighbridge.record.held import HeldStreams
-from weighbridge.record.inband import EventTable, RequestTable
-from weighbridge.record.load_report import LoadReport
-from weighbridge.record.samples import SampleTable
 
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What a driver can support; a figure it cannot support is absent with a reason."""
+    """What a driver can support; a figure it cannot support is absent with a reason.
+
+    `ceiling_count` is how many requests it gets to see how many a second the mock provider can answer.
+    """
 
     loads: frozenset[str]
     first_byte: frozenset[str]
     unique_prompts: bool
     gaps: bool
     inband: bool = False
+    ceiling_count: int = 1_000
 
 
 @dataclass(frozen=True)
@@ -63,25 +65,13 @@ class LoadOutputs:
     stderr: bytes = b""
 
 
-@dataclass(frozen=True)
-class Reading:
-    """A load report and, where the driver kept them, its samples; the probe also has what it saw in band.
-
-    `held` is what holding streams open showed, where a load does that.
-    """
-
-    report: LoadReport
-    samples: SampleTable | None
-    inband: RequestTable | None = None
-    events: EventTable | None = None
-    held: HeldStreams | None = None
-
-
 class Driver(Protocol):
-    """One load generator."""
+    """One load generator. `program_folder` holds its program where it comes with us; None: `rig` finds it by name."""
 
     name: str
     capabilities: Capabilities
+    program_folder: Path | None
+    formats: Formats
 
     def command(self, plan: LoadPlan) -> Command:
         """Program, arguments and files for one window."""

@@ -6,12 +6,20 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from weighbridge.load.driver import Driver
+from weighbridge.load.holding import Holder
 from weighbridge.load.oha.driver import Oha
 from weighbridge.load.probe_driver import Probe
 from weighbridge.load.wrk.driver import Wrk
 from weighbridge.matrix.drivers import Drivers, DriverTraits
+from weighbridge.matrix.loads import Role
 
-DRIVERS: Mapping[str, Driver] = MappingProxyType({"oha": Oha(), "wrk": Wrk(), "probe": Probe()})
+DRIVERS: Mapping[str, Driver] = MappingProxyType({driver.name: driver for driver in (Oha(), Wrk(), Probe())})
+
+# Programs that a role in a window takes, whatever drives the rest of it.
+OF_ROLE: Mapping[Role, Driver] = MappingProxyType({"open_streams": Holder()})
+
+# The driver that sees the stamps of every request, which calibrations are measured by.
+STAMP_READER = next(name for name, driver in DRIVERS.items() if driver.capabilities.inband)
 
 # The same for the matrix, which imports no driver.
 TRAITS: Drivers = MappingProxyType(

@@ -13,10 +13,12 @@ from typing import Any
 
 from weighbridge.command import Command
 from weighbridge.errors import InputError, Place
-from weighbridge.load.driver import Capabilities, LoadOutputs, LoadPlan, Reading
+from weighbridge.load.driver import Capabilities, LoadOutputs, LoadPlan
+from weighbridge.load.formats import Formats
 from weighbridge.load.holder.plan import HolderPlan, put
 from weighbridge.load.holder.report import CENSORED, REPORT, SCHEMA, WHOLE
 from weighbridge.load.patience import WRITING_S
+from weighbridge.load.reading import Reading
 from weighbridge.matrix.loads import OpenStreamsLoad
 from weighbridge.record.figures import Absent
 from weighbridge.record.held import HeldPoint, HeldStreams
@@ -34,6 +36,8 @@ class Holder:
     """Holds streams open, more at each step."""
 
     name = "probe"
+    program_folder: Path | None = PROGRAM_FOLDER
+    formats = Formats(formats=(), what="a report of the holder of streams")
     capabilities = Capabilities(
         loads=frozenset({"streams"}), first_byte=frozenset(), unique_prompts=True, gaps=False, inband=False
     )
@@ -87,6 +91,7 @@ def holder_plan(plan: LoadPlan) -> HolderPlan:
         bodies=plan.bodies,
         out_dir=plan.out_dir,
         steps_dir=plan.out_dir.parent / "steps",
+        ready=plan.ready,
     )
 
 

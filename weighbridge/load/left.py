@@ -10,8 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from weighbridge.errors import InputError
-from weighbridge.load.driver import LoadOutputs, Reading
-from weighbridge.load.read import read_report
+from weighbridge.load.document import read_as
+from weighbridge.load.driver import Driver, LoadOutputs
+from weighbridge.load.formats import Beside
+from weighbridge.load.reading import Reading
 
 
 def outputs_of(argv: Sequence[str], report: Path, samples: Path, *, exit_code: int, stderr: bytes) -> LoadOutputs:
@@ -31,21 +33,20 @@ def lines_said(outputs: LoadOutputs) -> list[str]:
     return [line.strip() for line in outputs.stderr.decode("utf-8", "replace").splitlines() if line.strip()]
 
 
-def read_left(tool: str, outputs: LoadOutputs, line: str | None, *, missing: str) -> Reading:
-    """Load report of the outputs of `tool`; `line` is the line of its words that tells most.
+def read_left(
+    driver: Driver, outputs: LoadOutputs, line: str | None, *, missing: str
+) -> Reading:  # fmt: skip
+    """Return the load report of a driver's outputs; `line` is the line of its words that tells most.
 
     The document is judged, not the exit status: that goes into a note. InputError, with those words, says `missing`
-    when there is no report, and names the tool whose report it is when it is another's.
+    when there is no report.
     """
     said = f"exit status {outputs.exit_code}" + (f", {line}" if line else "")
     if outputs.report is None:
         raise InputError(f"{missing} ({said})")
-    reading = read_report(
-        outputs.report, argv=outputs.argv, samples=outputs.samples, tool_version=outputs.tool_version
-    )
-    if reading.report.tool != tool:
-        raise InputError(f"{outputs.report} is a report of {reading.report.tool}, not of {tool}")
+    beside = Beside(outputs.argv, outputs.samples, outputs.tool_version)
+    reading = read_as(driver.formats, outputs.report, beside)
     if not outputs.exit_code:
         return reading
-    notes = (*reading.report.notes, f"{tool} said: {said}")
+    notes = (*reading.report.notes, f"{driver.name} said: {said}")
     return replace(reading, report=reading.report.changed(notes=notes))

@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from weighbridge.command import Command
-from weighbridge.load.driver import LoadOutputs, LoadPlan, Reading
+from weighbridge.load.driver import LoadOutputs, LoadPlan
 from weighbridge.load.probe.plan import ProbeLane
 from weighbridge.load.probe_driver import Probe, probe_plan
+from weighbridge.load.reading import Reading
 
 _PROBE = Probe()
 
@@ -27,6 +28,8 @@ class MixedProbe:
     seed: int
     name = _PROBE.name
     capabilities = _PROBE.capabilities
+    program_folder = _PROBE.program_folder
+    formats = _PROBE.formats
 
     def command(self, plan: LoadPlan) -> Command:
         """Program and plan of one window over all lanes."""

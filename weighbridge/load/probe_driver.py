@@ -11,11 +11,14 @@ from pathlib import Path
 
 from weighbridge.command import Command
 from weighbridge.errors import InputError
-from weighbridge.load.driver import Capabilities, LoadOutputs, LoadPlan, Reading
+from weighbridge.load.document import read_as
+from weighbridge.load.driver import Capabilities, LoadOutputs, LoadPlan
+from weighbridge.load.formats import Beside
 from weighbridge.load.patience import WRITING_S, cut_after_s
 from weighbridge.load.probe.output import REPORT, SAMPLES
 from weighbridge.load.probe.plan import ProbeLane, ProbePlan, Timeouts
-from weighbridge.load.read import read_report
+from weighbridge.load.probe_formats import FORMATS
+from weighbridge.load.reading import Reading
 
 # The Python files that make the probe.
 PROGRAM_FOLDER = Path(__file__).parent / "probe"
@@ -29,6 +32,8 @@ class Probe:
     """Drives `rate` and `clients` with unique prompts and sees stamps, chunks and gaps of every request."""
 
     name = "probe"
+    program_folder: Path | None = PROGRAM_FOLDER
+    formats = FORMATS
     capabilities = Capabilities(
         # A second program of its own holds streams open.
         loads=frozenset({"rate", "clients", "streams"}),
@@ -36,6 +41,7 @@ class Probe:
         unique_prompts=True,
         gaps=True,
         inband=True,
+        ceiling_count=4_000,
     )
 
     def command(self, plan: LoadPlan) -> Command:
@@ -67,10 +73,7 @@ class Probe:
         """Load report and tables of those files; InputError with the probe's own words when it left no report."""
         if outputs.report is None:
             raise InputError(f"the probe left no report ({_said(outputs)})")
-        reading = read_report(outputs.report, samples=outputs.samples)
-        if reading.report.tool != self.name:
-            raise InputError(f"{outputs.report} is a report of {reading.report.tool}, not of the probe")
-        return reading
+        return read_as(self.formats, outputs.report, Beside(samples=outputs.samples))
 
 
 def probe_plan(plan: LoadPlan) -> ProbePlan:

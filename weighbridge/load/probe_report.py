@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from weighbridge.load.driver import Reading
 from weighbridge.load.failures import classify
 from weighbridge.load.fields import count, counts, number, section, successes
+from weighbridge.load.reading import Reading
 from weighbridge.load.spreads import Lost, Spread, flags_of, reported
 from weighbridge.record.inband import EventTable, RequestTable
 from weighbridge.record.load_report import LoadReport

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field, ValidationInfo
 
 from weighbridge.matrix.cells import LaneKey
+from weighbridge.matrix.drivers import DriverName
 from weighbridge.matrix.requests import Mode
 from weighbridge.matrix.strict import Name, SettingValue, Strict, duration, number, whole
 
@@ -26,7 +27,13 @@ LANE_S = 2.5
 WINDOW_S = 3.0
 
 Surroundings = Literal["quiet", "jitter", "busy"]
-FloorDriver = Literal["oha", "wrk", "probe"]
+
+
+def _every_driver(value: object, info: ValidationInfo) -> object:
+    """Return all drivers in the place of the default, which no file can give: an empty list is refused there."""
+    if value == ():
+        return tuple(info.context or ())
+    return tuple(value) if isinstance(value, list) else value
 
 
 class MixedLoad(Strict):
@@ -75,8 +82,8 @@ class KnownBurn(Strict):
 class Floors(Strict):
     """The direct lane by each driver, in the same campaign."""
 
-    drivers: Annotated[tuple[FloorDriver, ...], Field(min_length=1)] = Field(
-        default=("oha", "wrk", "probe"), description="Drivers; one that is not there is named."
+    drivers: Annotated[tuple[DriverName, ...], BeforeValidator(_every_driver), Field(min_length=1)] = Field(
+        default=(), validate_default=True, description="Drivers, else all; one that is not there is named."
     )
     rate_rps: Annotated[float, number(1, 5000, "requests per second")] = Field(
         default=290.0, alias="per_second", description="Arrival rate."

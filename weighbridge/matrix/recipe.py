@@ -12,83 +12,30 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, PrivateAttr, Tag
+from pydantic import Field, PrivateAttr
 
-from weighbridge.matrix.explain import FORM
+from weighbridge.matrix.artifacts import ARTIFACTS, Artifact
 from weighbridge.matrix.requests import Mode
-from weighbridge.matrix.strict import Line, Name, ScalarText, SettingValue, Strict, duration, matching, whole
+from weighbridge.matrix.strict import (
+    Arguments,
+    FilePath,
+    Line,
+    Name,
+    ScalarText,
+    SettingValue,
+    Strict,
+    duration,
+    matching,
+    whole,
+)
+from weighbridge.matrix.suggest import listed
 
 RECIPE_FILE = "gateway.yaml"
 
 HttpPath = Annotated[str, matching(r"/[!-~]*", "expected a path that starts with /, such as /readyz")]
-FilePath = Annotated[
-    str,
-    matching(
-        r"(?!.*(?:^|/)\.)[A-Za-z0-9_][A-Za-z0-9._/-]*", "expected a relative path inside the folder, without .."
-    ),
-]
 SettingName = Annotated[str, matching(r"[a-z][a-z0-9_]{0,39}", "expected a-z, 0-9 and _, such as num_workers")]
 VariableName = Annotated[str, matching(r"[A-Za-z_][A-Za-z0-9_]*", "expected the name of an environment variable")]
 HeaderName = Annotated[str, matching(r"[a-z0-9-]+", "expected a header name in small letters")]
-Argument = ScalarText
-Arguments = tuple[Argument, ...]
-
-
-class NoArtifact(Strict):
-    """Nothing to obtain: the lane without a gateway."""
-
-    kind: Literal["none"] = Field(description="none.")
-
-
-class MocksArtifact(Strict):
-    """A program that comes with Weighbridge, run by its own Python from the folder `{mocks_root}`."""
-
-    kind: Literal["mocks"] = Field(description="mocks.")
-
-
-class PythonArtifact(Strict):
-    """A Python package in an environment of its own, installed from a hash-locked list."""
-
-    kind: Literal["python"] = Field(description="python.")
-    requirements: FilePath = Field(description="Lock file with hashes, in the folder.")
-    python: Annotated[
-        str, matching(r"3\.[0-9]{1,2}", 'expected a Python minor version in quotes, such as "3.11"')
-    ] = Field(description="Python minor version in quotes.")
-    package: Annotated[str, matching(r"[A-Za-z0-9][A-Za-z0-9._-]*", "expected the name of a package")] = Field(
-        description="Package that is the gateway."
-    )
-    version: Annotated[str, matching(r"[0-9][A-Za-z0-9.+!-]*", "expected an exact version")] = Field(
-        description="Its exact version."
-    )
-    refused_versions: tuple[str, ...] = Field(default=(), description="Versions that must never be installed.")
-    program: Annotated[str, matching(r"[A-Za-z0-9._-]+", "expected the name of a console script")] = Field(
-        description="Console script of that environment."
-    )
-    version_argv: Arguments = Field(default=(), description="Arguments that print the version.")
-
-
-class PathArtifact(Strict):
-    """A program that the user has installed, looked up on PATH."""
-
-    kind: Literal["path"] = Field(description="path.")
-    program: Annotated[str, matching(r"[A-Za-z0-9._-]+", "expected the name of a program on PATH")] = Field(
-        description="Name looked up on PATH."
-    )
-    version_argv: Arguments = Field(default=(), description="Arguments that print the version.")
-
-
-def _form(value: Any) -> str | None:
-    kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
-    return None if kind is None else f"{FORM}{kind}"
-
-
-Artifact = Annotated[
-    Annotated[NoArtifact, Tag(FORM + "none")]
-    | Annotated[MocksArtifact, Tag(FORM + "mocks")]
-    | Annotated[PythonArtifact, Tag(FORM + "python")]
-    | Annotated[PathArtifact, Tag(FORM + "path")],
-    Discriminator(_form),
-]
 
 
 class ConfigFile(Strict):
@@ -189,7 +136,7 @@ class Recipe(Strict):
         Annotated[str, matching(r"https?://[!-~]+", "expected an address, such as https://example.org")] | None
     ) = Field(default=None, description="Where it comes from.")
     license: Line | None = Field(default=None, description="Its licence.")
-    artifact: Artifact = Field(description="How it is obtained, by its kind: none, mocks, python or path.")
+    artifact: Artifact = Field(description=f"How it is obtained, by its kind: {listed(ARTIFACTS)}.")
     config: tuple[ConfigFile, ...] = Field(default=(), description="Configuration files.")
     start: Start | None = Field(default=None, description="How it is started.")
     ready: Ready | None = Field(default=None, description="When it is ready.")

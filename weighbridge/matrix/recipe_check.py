@@ -16,13 +16,11 @@ from jinja2 import meta
 
 from weighbridge.errors import InputError, Place
 from weighbridge.matrix import binding as binding_names
+from weighbridge.matrix.artifacts import ARTIFACTS
 from weighbridge.matrix.cells import FLOOR
-from weighbridge.matrix.recipe import ConfigFile, PathArtifact, PythonArtifact, Recipe
-from weighbridge.matrix.suggest import nearest
+from weighbridge.matrix.recipe import ConfigFile, Recipe
+from weighbridge.matrix.suggest import listed, nearest
 from weighbridge.matrix.yamltext import KeyPath, YamlText
-
-# `package[extra]==version` at the start of a line of a lock file.
-_PINNED = re.compile(r"(?m)^([\w.-]+)(?:\[[^\]]*\])?==([^\s;\\]+)")
 
 
 def check_recipe(recipe: Recipe, source: YamlText) -> None:
@@ -51,7 +49,11 @@ def _check_kind(recipe: Recipe, source: YamlText) -> None:
             refuse(("artifact", "kind"), "is something to obtain for the lane without a gateway", "expected none")
         return
     if recipe.artifact.kind == "none":
-        refuse(("artifact", "kind"), "is none for a gateway", "expected mocks, python or path")
+        refuse(
+            ("artifact", "kind"),
+            "is none for a gateway",
+            f"expected {listed(kind for kind in ARTIFACTS if kind != 'none')}",
+        )
     if recipe.start is None or recipe.ready is None:
         refuse(("ready" if recipe.start else "start",), "is missing", "expected how it starts and when it is ready")
     if recipe.kind == "mock" and not recipe.label:
@@ -59,8 +61,7 @@ def _check_kind(recipe: Recipe, source: YamlText) -> None:
 
 
 def _check_names(recipe: Recipe, source: YamlText) -> None:
-    with_program = isinstance(recipe.artifact, (PythonArtifact, PathArtifact))
-    known = binding_names.names(recipe.settings, with_program=with_program)
+    known = binding_names.names(recipe.settings, with_program=recipe.artifact.has_program)
     for path, text in _texts(recipe):
         place = source.place(path)
         try:
@@ -84,30 +85,15 @@ def _texts(recipe: Recipe) -> Iterator[tuple[KeyPath, str]]:
     if recipe.start is not None:
         yield from ((("start", "argv", n), text) for n, text in enumerate(recipe.start.argv))
         yield from ((("start", "env", key), text) for key, text in recipe.start.env.items())
-    if isinstance(recipe.artifact, (PythonArtifact, PathArtifact)):
-        yield from ((("artifact", "version_argv", n), text) for n, text in enumerate(recipe.artifact.version_argv))
+    yield from ((("artifact", *path), text) for path, text in recipe.artifact.texts())
     yield from ((("serves", "headers", key), text) for key, text in recipe.serves.headers.items())
 
 
 def _check_artifact(recipe: Recipe, source: YamlText) -> None:
-    artifact, refuse = recipe.artifact, _refuser(source)
-    if not isinstance(artifact, PythonArtifact):
-        return
-    if artifact.version in artifact.refused_versions:
-        refuse(("artifact", "version"), f"{artifact.version} is one of refused_versions", "expected another version")
-    lock = recipe.files.get(artifact.requirements)
-    if lock is None:
-        expected = "expected a lock file in the folder of the recipe"
-        refuse(("artifact", "requirements"), f"{artifact.requirements} does not exist", expected)
-    text = lock.decode("utf-8", "replace")
-    pinned = {_plain(match[1]): match[2] for match in _PINNED.finditer(text)}
-    if pinned.get(_plain(artifact.package)) != artifact.version:
-        found = pinned.get(_plain(artifact.package), "none")
-        expected = f"expected {artifact.package}=={found} as in {artifact.requirements}, or a new lock"
-        refuse(("artifact", "version"), f"{artifact.version} is not the locked version", expected)
-    if text.count("--hash=") < len(pinned):
-        expected = "expected --hash=sha256:… for each, as uv pip compile --generate-hashes writes it"
-        refuse(("artifact", "requirements"), f"{artifact.requirements} has packages without a hash", expected)
+    def refuse(path: KeyPath, problem: str, expected: str) -> NoReturn:
+        _refuser(source)(("artifact", *path), problem, expected)
+
+    recipe.artifact.check(recipe.files, refuse)
 
 
 def _check_config(recipe: Recipe, config: ConfigFile, source: YamlText, path: KeyPath) -> None:
@@ -119,8 +105,7 @@ def _check_config(recipe: Recipe, config: ConfigFile, source: YamlText, path: Ke
     if [other.target for other in recipe.config].count(config.target) > 1:
         refuse((*path, "target"), f"{config.target} is written twice", "expected another file name")
     text = recipe.files[config.template].decode("utf-8", "replace")
-    with_program = isinstance(recipe.artifact, (PythonArtifact, PathArtifact))
-    known = (*binding_names.names(recipe.settings, with_program=with_program), "policies")
+    known = (*binding_names.names(recipe.settings, with_program=recipe.artifact.has_program), "policies")
     file = recipe.folder / config.template
     try:
         unknown = meta.find_undeclared_variables(binding_names.environment(recipe).parse(text)) - set(known)
@@ -155,7 +140,7 @@ def _dummy(recipe: Recipe, chain: str) -> binding_names.Binding:
         machine_token="machine",  # noqa: S106
         model="model",
         chain=chain,
-        program=folder / "program" if isinstance(recipe.artifact, (PythonArtifact, PathArtifact)) else None,
+        program=folder / "program" if recipe.artifact.has_program else None,
         python=folder / "python",
         mocks_root=folder,
         settings=recipe.settings_with({}),
@@ -167,11 +152,6 @@ def _refuser(source: YamlText) -> Callable[..., NoReturn]:
         raise InputError(problem, place=source.place(path), expected=expected, suggestion=suggestion)
 
     return refuse
-
-
-def _plain(package: str) -> str:
-    """Name of a package as PEP 503 compares it."""
-    return re.sub(r"[-_.]+", "-", package).lower()
 
 
 def _line_of(name: str, text: str) -> int | None:

@@ -164,3 +164,10 @@ SettingValue = Annotated[
     matching(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,39})", "expected 1 to 40 letters, digits, '.', '-' and '_'"),
     BeforeValidator(_as_text),
 ]
+FilePath = Annotated[
+    str,
+    matching(
+        r"(?!.*(?:^|/)\.)[A-Za-z0-9_][A-Za-z0-9._/-]*", "expected a relative path inside the folder, without .."
+    ),
+]
+Arguments = tuple[ScalarText, ...]

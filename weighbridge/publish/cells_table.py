@@ -16,7 +16,7 @@ from weighbridge.publish.columns import Show, cells_of, columns_of, groups_of, n
 from weighbridge.publish.figures import Notes, absent_cell
 from weighbridge.publish.headline import BY_MODE
 from weighbridge.publish.layout import RowMaker, head_columns, sections
-from weighbridge.publish.load_words import LOAD_WORDS, TIMED_KINDS
+from weighbridge.publish.load_words import LOAD_WORDS, by_kind
 from weighbridge.publish.model import Cell, Column, Group, Table
 from weighbridge.publish.names import Names, is_floor
 from weighbridge.publish.setting import setting_text
@@ -50,9 +50,9 @@ class _Layout:
 def load_tables(summary: Summary, names: Names, anchor: str) -> tuple[Table, ...]:
     """One table for each kind of load and each mode that the campaign has."""
     tables = []
-    for kind in TIMED_KINDS:
+    for kind, of_kind in by_kind(summary.cells).items():
         for mode in _MODES:
-            cells = [cell for cell in summary.cells if cell.load.kind == kind and cell.mode == mode]
+            cells = [cell for cell in of_kind if cell.mode == mode]
             if cells:
                 tables.append(_table(summary, names, cells, f"{anchor}-{kind}-{mode}"))
     return tuple(tables)

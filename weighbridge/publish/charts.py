@@ -20,7 +20,7 @@ from weighbridge.publish.clean import code, plain
 from weighbridge.publish.figures import firm
 from weighbridge.publish.headline import measures_added
 from weighbridge.publish.layout import grouped, ordered
-from weighbridge.publish.load_words import LOAD_WORDS, TIMED_KINDS, load_text
+from weighbridge.publish.load_words import LOAD_WORDS, by_kind, load_text
 from weighbridge.publish.model import Chart
 from weighbridge.publish.names import Names, is_floor
 from weighbridge.publish.words import absence_text
@@ -79,12 +79,11 @@ def charts(summary: Summary, names: Names, anchor: str) -> tuple[Chart, ...]:
     for disk in names.disks:
         where = f" on disk {plain(disk, limit=40)}" if names.varies_disk else ""
         here = [cell for cell in summary.cells if cell.disk == disk]
-        by_kind = {kind: [cell for cell in here if cell.load.kind == kind] for kind in TIMED_KINDS}
-        for kind, cells in by_kind.items():
+        for kind, cells in by_kind(here).items():
             found += _added(names, cells, f"{LOAD_WORDS[kind].how}{where}")
         found += [
             Picture(f"Shift {LOAD_WORDS[kind].how}{where}", _SHIFT_AXIS, _shift(names, cells))
-            for kind, cells in by_kind.items()
+            for kind, cells in by_kind(here).items()
         ]
         found += _first_byte(names, here, where)
     seen = [picture for picture in found if any(p.is_seen and not is_floor(p.cell) for p in picture.points)]

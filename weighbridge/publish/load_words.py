@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from weighbridge.matrix.loads import LOADS, Load
 from weighbridge.publish import numbers
 from weighbridge.publish.words import BOUND_TEXT
+from weighbridge.record.summary import CellSummary
 
 
 @dataclass(frozen=True)
@@ -67,20 +68,22 @@ LOAD_WORDS: Mapping[str, LoadWords] = {
     ),
 }
 
-# Kinds that have tables of times, in the order of tables.
-TIMED_KINDS = tuple(kind for kind, load in LOADS.items() if load.measures_times)
-
 
 def load_text(load: Load) -> str:
     """Return `50/s`, `10 clients` or `100 held streams`."""
     return LOAD_WORDS[load.kind].text(load)
 
 
+def by_kind(cells: Sequence[CellSummary]) -> dict[str, list[CellSummary]]:
+    """Return the cells of each kind of load that has times, in the order of tables; kinds without a cell too."""
+    timed = [kind for kind, load in LOADS.items() if load.measures_times]
+    return {kind: [cell for cell in cells if cell.load.kind == kind] for kind in timed}
+
+
 def loads_text(loads: Sequence[Load]) -> str:
     """Return all loads of a campaign in words: `at 20 and 50 requests per second and with 1 client`."""
-    parts = []
-    for kind, words in LOAD_WORDS.items():
-        found = {load.name: load for load in loads if load.kind == kind}
-        if found:
-            parts.append(words.together(sorted(found.values(), key=lambda load: load.size)))
-    return " and ".join(parts)
+    found: dict[str, dict[str, Load]] = {kind: {} for kind in LOAD_WORDS}
+    for load in loads:
+        found[load.kind][load.name] = load
+    told = ((LOAD_WORDS[kind], sorted(mine.values(), key=lambda load: load.size)) for kind, mine in found.items())
+    return " and ".join(words.together(mine) for words, mine in told if mine)

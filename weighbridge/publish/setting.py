@@ -16,7 +16,8 @@ from weighbridge.record.campaign import CpuPlanFacts
 from weighbridge.record.figures import Timing
 from weighbridge.record.summary import CellSummary, Summary
 
-_DRIVERS = {"oha": "oha", "wrk": "wrk", "probe": "the built-in probe"}
+# How drivers are worded; one that is not here has its name.
+_DRIVERS = {"probe": "the built-in probe"}
 
 
 def setting_text(summary: Summary, names: Names, cells: Sequence[CellSummary]) -> str:
@@ -36,8 +37,8 @@ def setting_text(summary: Summary, names: Names, cells: Sequence[CellSummary]) -
 def drivers_text(cells: Sequence[CellSummary]) -> str:
     """Who drove, and whose the added times are where it was another."""
     drivers = dict.fromkeys(cell.driver for cell in cells)
-    told = f"Driven by {numbers.listed([_DRIVERS[driver] for driver in drivers])}"
-    rides = any(cell.driver != "probe" and isinstance(added_of(cell), Timing) for cell in cells)
+    told = f"Driven by {numbers.listed([_DRIVERS.get(driver, driver) for driver in drivers])}"
+    rides = any(cell.load.companion and isinstance(added_of(cell), Timing) for cell in cells)
     return f"{told}; added time is that of the probe, which rides along as a part of the rate" if rides else told
 
 

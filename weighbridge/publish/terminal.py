@@ -22,7 +22,7 @@ from weighbridge.publish.clean import plain
 from weighbridge.publish.figures import GREY
 from weighbridge.publish.headline import added_of, measures_added
 from weighbridge.publish.held import held_text
-from weighbridge.publish.load_words import TIMED_KINDS
+from weighbridge.publish.load_words import by_kind
 from weighbridge.publish.names import Names, names_of
 from weighbridge.publish.runs import ordered_cells, outcome_text
 from weighbridge.publish.terminal_cells import cells_text, label
@@ -58,10 +58,7 @@ def campaign_text(summary: Summary) -> str:
     names = names_of(summary)
     cells = ordered_cells(summary, names)
     parts = [f"{plain(summary.provenance.title, limit=120)}\n{plain(summary.campaign, limit=120)}"]
-    for kind in TIMED_KINDS:
-        chosen = [cell for cell in cells if cell.load.kind == kind]
-        if chosen:
-            parts.append(cells_text(summary, names, chosen))
+    parts += [cells_text(summary, names, chosen) for chosen in by_kind(cells).values() if chosen]
     said, held = answer(summary, names), held_text(summary, names)
     costs = " ".join(said) if own_certificate(summary) is not None else said[1]
     parts += [

@@ -13,6 +13,7 @@ from weighbridge.record.certificate import CertificateOrAbsent
 from weighbridge.record.coded import CampaignWarning
 from weighbridge.record.figures import Absent
 from weighbridge.record.host import HostFacts, ToolFacts
+from weighbridge.record.plan import EffectivePlan
 
 Grade = Literal["smoke", "ci", "standard", "publish"]
 
@@ -62,6 +63,10 @@ class CampaignRecord(Versioned):
     runs: Count = Field(description="Accepted runs wanted of each cell.")
     seed: int = Field(description="Seed of prompts and order.")
     matrix_sha256: str = Field(description="Digest of the matrix file.")
+    plan: EffectivePlan | None = Field(
+        default=None, description="All that decides what is measured; null in records without."
+    )
+    plan_sha256: str | None = Field(default=None, description="Digest of the plan; null where there is none.")
     subject: str = Field(description="Gateway under test.")
     load_limit_per_cpu: float | None = Field(description="Limit on the one-minute load as a share of the CPUs.")
     git: GitFacts = Field(description="State of the checkout.")

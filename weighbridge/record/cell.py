@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-
 from pydantic import Field
 
 from weighbridge.matrix.cells import Cell
 from weighbridge.matrix.loads import Load
 from weighbridge.matrix.requests import AnswerSpec, Mode, PayloadSpec
 from weighbridge.record.base import Document
+from weighbridge.record.canonical import digest
 
 
 class CellIdentity(Document):
@@ -26,14 +24,10 @@ class CellIdentity(Document):
     load: Load = Field(description="Load.")
     driver: str = Field(description="Driver.")
 
-    def canonical(self) -> str:
-        """Return the identity as JSON without blanks, keys sorted: the same cell gives the same text."""
-        return canonical(self)
-
     @property
     def sha256(self) -> str:
         """Return the digest of the canonical text."""
-        return hashlib.sha256(self.canonical().encode()).hexdigest()
+        return digest(self)
 
 
 class PlannedCell(Document):
@@ -115,8 +109,3 @@ def planned(cell: Cell) -> PlannedCell:
     return PlannedCell(
         cell=cell.id, identity=identity_of(cell), floor=cell.baseline, not_supported=cell.not_supported
     )
-
-
-def canonical(document: Document) -> str:
-    """Return a document as JSON without blanks, keys sorted."""
-    return json.dumps(document.model_dump(mode="json"), sort_keys=True, separators=(",", ":"), ensure_ascii=False)

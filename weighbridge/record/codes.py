@@ -205,6 +205,7 @@ ABSENCES: Mapping[str, str] = MappingProxyType(
         "no_control_plane": "this lane has no control plane",
         "not_counted": "not counted",
         "no_gateway": "this lane starts no process",
+        "runs_elsewhere": "the gateway runs elsewhere: none of its processes is ours to read",
         "held_streams": "nothing is timed while streams are held open",
         "no_held_streams": "told where streams are held open",
         "no_companion": "no probe rode along beside the driver",

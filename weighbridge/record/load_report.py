@@ -65,3 +65,10 @@ class LoadReport(Versioned):
     error_text: dict[str, Count] = Field(default_factory=dict, description="Error texts as received, with counts.")
     flags: tuple[str, ...] = Field(default=(), description="Remarks: small_n, non_2xx_mixed, partial, …")
     notes: tuple[str, ...] = Field(default=(), description="Remarks in words, deadline aborts among them.")
+
+    @property
+    def success_count(self) -> int | None:
+        """Answers with a 2xx; None when the report has no statuses."""
+        if self.answered_by_status is None:
+            return None
+        return sum(count for status, count in self.answered_by_status.items() if status.startswith("2"))

@@ -28,14 +28,36 @@ def newest(raw: Raw, kind: str, number: int, wanted: int) -> dict[str, Any]:
 
 
 def run_from_1(raw: Raw) -> dict[str, Any]:
-    """Return `weighbridge.run/1` with a reason and absences of closed codes, and rates as figures."""
+    """Return `weighbridge.run/1` with clients in one list, codes for reason and absences, and rates as figures."""
     found: dict[str, Any] = older_codes.with_absences(raw)
     figures = found["figures"]
     if figures is not None:
         figures |= {key: _rate_figure(figures[key]) for key in ("achieved_rps", "goodput_rps")}
     found["reason"] = None if raw["accepted"] else older_codes.reason(raw["reason"], raw["reason_text"])
-    del found["reason_text"]
-    return {**found, "schema": "weighbridge.run/2", "flags": older_codes.flags(raw)}
+    clients, why = _clients_of_run(found)
+    for name in ("reason_text", "driver", "load_report", "rider"):
+        found.pop(name, None)
+    return {
+        **found,
+        "clients": clients,
+        "no_companion": why,
+        "schema": "weighbridge.run/2",
+        "flags": older_codes.flags(raw),
+    }
+
+
+def _clients_of_run(raw: Raw) -> tuple[list[dict[str, Any]], str | None]:
+    """Return the driver, or the holder in its place, and the probe beside it; or why there was no probe."""
+    rider: Raw = raw.get("rider") or {}
+    clients = []
+    if raw.get("driver") is not None:
+        role = "driver" if raw.get("held") is None else "open_streams"
+        clients.append({"role": role, "load": None, "driver": raw["driver"], "load_report": raw["load_report"]})
+    if "driver" in rider:
+        clients.append(
+            {"role": "companion", "load": None, "driver": rider["driver"], "load_report": rider["load_report"]}
+        )
+    return clients, rider.get("detail") or None
 
 
 def finished_from_1(raw: Raw) -> dict[str, Any]:

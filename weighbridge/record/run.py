@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
+from weighbridge.matrix.loads import Load
 from weighbridge.record.base import Count, Document, Seconds, Versioned
 from weighbridge.record.coded import FlagCode, Reason
 from weighbridge.record.codes import Verdict
-from weighbridge.record.figures import NOT_MEASURED, Absent, TimingOrAbsent
+from weighbridge.record.figures import Absent, TimingOrAbsent
 from weighbridge.record.held import HeldStreams
 from weighbridge.record.host import LoadReading, ToolFacts
 from weighbridge.record.load_report import LoadReport
@@ -25,16 +26,13 @@ class DriverRecord(Document):
     cut: bool = Field(description="Whether we interrupted it because the lane did not keep the rate.")
 
 
-class RiderRecord(Document):
-    """A probe that rode along beside the driver as a part of the offered rate."""
+class ClientRecord(Document):
+    """One client of a window: a load generator with its part of the load."""
 
-    rate_rps: float = Field(description="Its part of the offered rate; the driver had the rest.")
-    connections: Count = Field(description="Its own cap on connections, beside the driver's.")
+    role: str = Field(description="Its role, and the folder of what it left: driver, companion or open_streams.")
+    load: Load | None = Field(description="Its part of the load; null in what was written as weighbridge.run/1.")
     driver: DriverRecord = Field(description="The program and how it was called.")
     load_report: LoadReport | None = Field(description="What it reported; null when it left nothing.")
-
-
-RiderOrAbsent = Annotated[RiderRecord | Absent, Field(union_mode="smart")]
 
 
 class Counts(Document):
@@ -134,10 +132,11 @@ class RunRecord(Versioned):
     flags: tuple[FlagCode, ...] = Field(default=(), description="Remarks that change no verdict.")
     started_at: str = Field(description="Start of the window, UTC, ISO 8601.")
     window_s: Seconds = Field(description="Wall clock of the window.")
-    driver: DriverRecord | None = Field(default=None, description="Null when the window was never opened.")
-    load_report: LoadReport | None = Field(default=None, description="What the driver reported.")
-    rider: RiderOrAbsent = Field(
-        default=NOT_MEASURED, description="The probe that rode along, or why none did; `figures` name both together."
+    clients: tuple[ClientRecord, ...] = Field(
+        default=(), description="Load generators of the window, the leading one first; none when it was never opened."
+    )
+    no_companion: str | None = Field(
+        default=None, description="Why no probe took a part of the rate, where the driver sees no stamps."
     )
     counts: Counts | None = Field(default=None, description="Counts on both sides.")
     figures: RunFigures | None = Field(default=None, description="Figures of the run.")

@@ -101,6 +101,10 @@ class CampaignStore:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(data)
 
+    def shelf(self, name: str) -> CampaignStore:
+        """Return the store of runs that are kept apart, in a folder of the campaign; of no name this store."""
+        return CampaignStore(self.folder / name) if name else self
+
     def write_document(self, name: str, document: Versioned) -> None:
         """Write one of the campaign's own documents."""
         write_atomically(self.folder / name, document.to_json().encode())

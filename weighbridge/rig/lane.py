@@ -18,7 +18,7 @@ from pathlib import Path
 
 from weighbridge import resources
 from weighbridge.matrix.binding import Binding, fill, render_configs
-from weighbridge.matrix.cells import LaneKey
+from weighbridge.matrix.cells import FLOOR, LaneKey
 from weighbridge.matrix.recipe import Recipe
 from weighbridge.rig import http
 from weighbridge.rig.installing import Installed
@@ -64,7 +64,7 @@ class Drained:
 
 @dataclass(frozen=True)
 class Lane:
-    """A lane that serves. `child` and `usage` are None on the lane without a gateway."""
+    """A lane that serves. `child` and `usage` are None where nothing was started for it."""
 
     setup: LaneSetup
     url: str
@@ -72,6 +72,11 @@ class Lane:
     child: Child | None
     configs: Mapping[str, bytes]
     usage: UsageMeter | None = None
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether this is the lane without a gateway; one whose gateway runs elsewhere has no child either."""
+        return self.setup.key.gateway == FLOOR
 
     def death(self) -> str | None:
         """How the gateway ended, None while it lives."""

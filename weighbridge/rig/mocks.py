@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Self
 
 from weighbridge import resources
 from weighbridge.errors import LaneFailed
@@ -29,7 +30,7 @@ _ADMIN_TIMEOUT_S = 10.0
 
 @dataclass(frozen=True)
 class Ports:
-    """Ports of one campaign, all on 127.0.0.1."""
+    """Ports of one campaign, all on 127.0.0.1; `further` are those of more gateways that are up at once, in pairs."""
 
     provider: int
     provider_admin: int
@@ -37,6 +38,27 @@ class Ports:
     control_plane_admin: int
     gateway: int
     gateway_admin: int
+    further: tuple[int, ...] = ()
+
+    @classmethod
+    def among(cls, numbers: Sequence[int]) -> Self:
+        """Return the ports that these numbers are: four of the mocks, then two of each gateway."""
+        provider, provider_admin, control_plane, control_plane_admin, gateway, gateway_admin, *further = numbers
+        mocks = (provider, provider_admin, control_plane, control_plane_admin)
+        return cls(*mocks, gateway, gateway_admin, tuple(further))
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """Every one of them."""
+        mocks = (self.provider, self.provider_admin, self.control_plane, self.control_plane_admin)
+        return (*mocks, self.gateway, self.gateway_admin, *self.further)
+
+    def of_gateway(self, number: int) -> Ports:
+        """Return the same ports with those of the `number`-th gateway that is up, from 0."""
+        if number == 0:
+            return self
+        gateway, admin = self.further[2 * number - 2 : 2 * number]
+        return replace(self, gateway=gateway, gateway_admin=admin)
 
 
 @dataclass(frozen=True)
@@ -86,16 +108,15 @@ class Mock:
 
 @dataclass(frozen=True)
 class Mocks:
-    """Both mocks of a campaign; `manner` is what the provider is told beside each answer, such as its jitter."""
+    """Both mocks of a campaign."""
 
     provider: Mock
     control_plane: Mock
-    manner: Mapping[str, Any] = field(default_factory=dict)
 
-    def reset(self, answer: AnswerSpec) -> None:
-        """Start counting anew and answer as `answer` says."""
+    def reset(self, answer: AnswerSpec, manner: Mapping[str, Any] = MappingProxyType({})) -> None:
+        """Start counting anew and answer as `answer` says, with what `manner` tells beside it, such as a jitter."""
         body = {"delay_s": answer.delay_s, "chunk_count": answer.chunk_count, "gap_s": answer.gap_s}
-        self.provider.ask("POST", "/reset", {**body, **self.manner})
+        self.provider.ask("POST", "/reset", {**body, **manner})
         self.control_plane.ask("POST", "/reset", {})
 
 

@@ -15,7 +15,8 @@ from pathlib import Path
 import uv
 
 from weighbridge.errors import ToolMissing
-from weighbridge.matrix.recipe import PythonArtifact, Recipe
+from weighbridge.matrix.artifacts import PythonArtifact
+from weighbridge.matrix.recipe import Recipe
 from weighbridge.record.host import ToolFacts
 from weighbridge.rig.installing import (
     Installed,

@@ -5,10 +5,15 @@ Called by the walk and the front door (`check`, `install`). Finding starts nothi
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
+from weighbridge.errors import ToolMissing
 from weighbridge.rig import oha_tool, wrk_tool
+from weighbridge.rig.bundled_tool import bundled_tool
 from weighbridge.rig.installing import Tool, Workshop
 from weighbridge.rig.oha_tool import Build, OhaSearch
 from weighbridge.rig.wrk_tool import WrkSearch
@@ -42,3 +47,61 @@ class Toolbox:
     def require_wrk(self, path_env: str) -> Tool:
         """The wrk on PATH; ToolMissing says how to get one, for we build none."""
         return wrk_tool.require_wrk(path_env)
+
+    def find(self, name: str, program_folder: Path | None, path_env: str) -> Tool:
+        """Return the program of a driver as it is there; ToolMissing says what is to be done."""
+        if program_folder is not None:
+            return bundled_tool(name, program_folder)
+        return EXTERNAL[name].find(self, path_env)
+
+    def obtain(self, name: str, program_folder: Path | None, workshop: Workshop) -> Tool:
+        """Return the program of a driver, found or built; ToolMissing when it cannot be had."""
+        if program_folder is not None:
+            return bundled_tool(name, program_folder)
+        return EXTERNAL[name].obtain(self, workshop)
+
+
+@dataclass(frozen=True)
+class ExternalTool:
+    """How the program of a driver is searched as it is there, and how it is obtained, which may raise ToolMissing.
+
+    `missing` and `advice` are what is said where it is not there; `builder` is the program that builds it, where we
+    build it.
+    """
+
+    search: Callable[[Toolbox, str], OhaSearch | WrkSearch]
+    obtain: Callable[[Toolbox, Workshop], Tool]
+    missing: str
+    advice: str
+    builder: str | None = None
+
+    def find(self, toolbox: Toolbox, path_env: str) -> Tool:
+        """Return the program as it is there; ToolMissing says what is to be done."""
+        found = self.search(toolbox, path_env)
+        if found.tool is None:
+            raise ToolMissing(f"{found.remark or self.missing}; {self.advice}")
+        return found.tool
+
+    def can_be_built(self, path_env: str) -> bool:
+        """Return whether its builder is there."""
+        return self.builder is not None and shutil.which(self.builder, path=path_env) is not None
+
+
+# Load generators that do not come with us, by the name of their driver.
+EXTERNAL: Mapping[str, ExternalTool] = MappingProxyType(
+    {
+        "oha": ExternalTool(
+            lambda toolbox, path_env: toolbox.find_oha(path_env),
+            lambda toolbox, workshop: toolbox.ensure_oha(workshop),
+            missing="oha is not on PATH",
+            advice="run: invoke install",
+            builder="cargo",
+        ),
+        "wrk": ExternalTool(
+            lambda toolbox, path_env: toolbox.find_wrk(path_env),
+            lambda toolbox, workshop: toolbox.require_wrk(workshop.path_env),
+            missing=wrk_tool.MISSING,
+            advice=wrk_tool.ADVICE,
+        ),
+    }
+)

@@ -154,10 +154,11 @@ def cpu_between(before: CpuReading, now: CpuReading) -> CpuUsed | None:
     return CpuUsed(used.cpu_s, span_s, source, used.step_s, used.lost_count)
 
 
-def no_gateway() -> Resources:
-    """Resources of a lane without a gateway: nothing was started, so nothing was used."""
+def nothing_of_ours(*, is_baseline: bool) -> Resources:
+    """Return the resources of a lane for which nothing was started: no gateway is there, or it runs elsewhere."""
     names = ("cpu_s", "rss_idle_bytes", "rss_peak_bytes", "pss_idle_bytes", "voluntary_switch_count", "flush_count")
-    return Resources(absent=dict.fromkeys(names, Absent(absent="no_gateway")))
+    code = "no_gateway" if is_baseline else "runs_elsewhere"
+    return Resources(absent=dict.fromkeys(names, Absent(absent=code)))
 
 
 def _tell_cpu(told: dict[str, Any], absent: dict[str, Absent], cpu: CpuUsed | None, child: Child) -> None:

@@ -17,6 +17,8 @@ from weighbridge.rig.installing import Tool, sha256_of
 
 MINIMUM = (4, 1)
 MINIMUM_TEXT = "4.1"
+MISSING = f"wrk {MINIMUM_TEXT} or later is needed and is not on PATH"
+ADVICE = "install it with `apt install wrk` or `brew install wrk`"
 
 
 @dataclass(frozen=True)
@@ -44,8 +46,7 @@ def require_wrk(path_env: str) -> Tool:
     """The wrk on PATH; ToolMissing says how to get one."""
     found = find_wrk(path_env)
     if found.tool is None:
-        problem = found.remark or f"wrk {MINIMUM_TEXT} or later is needed and is not on PATH"
-        raise ToolMissing(f"{problem}; install it with `apt install wrk` or `brew install wrk`")
+        raise ToolMissing(f"{found.remark or MISSING}; {ADVICE}")
     return found.tool
 
 

@@ -106,6 +106,7 @@ def _request(opened: front.Opened, places: _Places, provisions: Provisions) -> C
         loaded=opened.loaded,
         catalogue=opened.catalogue,
         cells=opened.cells,
+        only=opened.only,
         runs=matrix.runs,
         results=places.results,
         home=front.home(),

@@ -34,6 +34,7 @@ class Opened:
     loaded: LoadedMatrix
     catalogue: Catalogue
     cells: tuple[Cell, ...]
+    only: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def open_matrix(asked: Asked) -> Opened:
     loaded = read_matrix(path, TRAITS, quick=asked.quick).override(runs=asked.runs, driver=asked.driver)
     extra = (Path(asked.recipes),) if asked.recipes else ()
     catalogue = read_catalogue((resources.gateways(), *loaded.recipe_folders(), *extra))
-    return Opened(loaded, catalogue, select(expand(loaded, catalogue), list(asked.only)))
+    return Opened(loaded, catalogue, select(expand(loaded, catalogue), list(asked.only)), tuple(asked.only))
 
 
 def _default_matrix() -> Path:

@@ -39,7 +39,7 @@ def _hold(base: int | None) -> None:
             front.tell(sentence)
         folder.mkdir(parents=True)
         try:
-            ports = Ports(*choose(_PORT_COUNT, base))
+            ports = Ports.among(choose(_PORT_COUNT, base))
             keys = Keys(
                 client=f"sk-{secrets.token_hex(8)}",
                 provider=f"sk-{secrets.token_hex(8)}",

@@ -11,6 +11,7 @@ from invoke.tasks import task
 
 from weighbridge import units
 from weighbridge.errors import InputError, ToolMissing
+from weighbridge.load.drivers import DRIVERS
 from weighbridge.matrix.advice import advise
 from weighbridge.matrix.estimate import estimate
 from weighbridge.matrix.order import order_blocks
@@ -22,9 +23,9 @@ from weighbridge.rig.installing import Workshop
 from weighbridge.rig.obtain import find_gateway, obtain_gateway
 from weighbridge.rig.signals import StopSignals
 from weighbridge.rig.supervisor import Supervisor
-from weighbridge.rig.tools import Toolbox
+from weighbridge.rig.tools import EXTERNAL, Toolbox
 from weighbridge.tasks import front
-from weighbridge.tasks.provision import DRIVER_TOOLS, used_recipes
+from weighbridge.tasks.provision import used_recipes
 
 
 @task(
@@ -75,7 +76,8 @@ def check(_: Context, matrix: str = "", recipes: str = "", quick: bool = False) 
     front.say(f"matrix     {opened.loaded.path}: {len(opened.cells)} cells")
     driver = opened.loaded.matrix.driver
     try:
-        front.say(f"{driver:<10} {DRIVER_TOOLS[driver].find(Toolbox(front.home()), environ['PATH']).facts.version}")
+        found = Toolbox(front.home()).find(driver, DRIVERS[driver].program_folder, environ["PATH"])
+        front.say(f"{driver:<10} {found.facts.version}")
     except ToolMissing as error:
         front.say(f"{driver:<10} {error}")
     for recipe in used_recipes(opened):
@@ -107,7 +109,7 @@ def install(_: Context, matrix: str = "", recipes: str = "", only: Any = None) -
     opened = front.open_matrix(front.Asked(matrix, recipes))
     wanted = {recipe.id: recipe for recipe in used_recipes(opened)}
     driver = opened.loaded.matrix.driver
-    known = (*dict.fromkeys((driver, "oha")), *wanted)
+    known = (*dict.fromkeys((driver, *(name for name, tool in EXTERNAL.items() if tool.builder))), *wanted)
     asked = tuple(only or ()) or (driver, *wanted)
     for name in asked:
         if name not in known:
@@ -131,8 +133,9 @@ def install(_: Context, matrix: str = "", recipes: str = "", only: Any = None) -
 
 
 def _installed(name: str, wanted: dict[str, Any], folder: Path, workshop: Workshop) -> str:
-    source = DRIVER_TOOLS.get(name)
-    facts = (
-        source.obtain(Toolbox(folder), workshop) if source else obtain_gateway(wanted[name], folder, workshop)
-    ).facts
+    driver, toolbox = DRIVERS.get(name), Toolbox(folder)
+    if driver is not None:
+        facts = toolbox.obtain(name, driver.program_folder, workshop).facts
+    else:
+        facts = obtain_gateway(wanted[name], folder, workshop).facts
     return f"{name:<12} {facts.version or 'version unknown'} ({facts.source})"

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 from weighbridge.campaign.listener import Listener
 from weighbridge.errors import ToolMissing
-from weighbridge.load.probe_driver import PROGRAM_FOLDER
+from weighbridge.load.drivers import DRIVERS
 from weighbridge.matrix.recipe import Recipe
 from weighbridge.record.coded import CampaignWarning
 from weighbridge.rig.installing import Installed, Tool, Workshop
 from weighbridge.rig.obtain import find_gateway, obtain_gateway
-from weighbridge.rig.probe_tool import find_probe
 from weighbridge.rig.supervisor import Supervisor
-from weighbridge.rig.tools import Toolbox
+from weighbridge.rig.tools import EXTERNAL, Toolbox
 from weighbridge.tasks import front
 
 
@@ -38,23 +35,24 @@ def used_recipes(opened: front.Opened) -> tuple[Recipe, ...]:
 def at_hand(
     asked: front.Asked, opened: front.Opened, *, compiles: bool
 ) -> tuple[front.Opened, CampaignWarning | None]:
-    """The matrix with the load generator that can be had, and a warning where it is not the matrix's oha.
+    """Return the matrix with the load generator that can be had, and a warning where it is not the matrix's.
 
-    The probe stands in where oha is not there: at once when nothing may be compiled, else when there is no cargo to
-    build it with. A driver that was asked for by name is never replaced.
+    One that comes with us stands in for one that has to be built: at once when nothing may be compiled, else when
+    there is nothing to build it with. A driver that was asked for by name is never replaced.
     """
-    toolbox, path_env = Toolbox(front.home()), front.environment().get("PATH", "")
-    if (
-        asked.driver
-        or opened.loaded.matrix.driver != "oha"
-        or (search := toolbox.find_oha(path_env)).tool is not None
-    ):
+    name, path_env = opened.loaded.matrix.driver, front.environment().get("PATH", "")
+    external = EXTERNAL.get(name)
+    if asked.driver or external is None or external.builder is None:
         return opened, None
-    if compiles and shutil.which("cargo", path=path_env):
+    found = external.search(Toolbox(front.home()), path_env)
+    if found.tool is not None or (compiles and external.can_be_built(path_env)):
         return opened, None
-    how = "`invoke install` builds oha" if shutil.which("cargo", path=path_env) else "oha needs cargo to be built"
-    remark = f"{search.remark or 'oha is not there'}, so the built-in probe drives; {how}"
-    return front.open_matrix(replace(asked, driver="probe")), CampaignWarning(code="driver_replaced", detail=remark)
+    how = f"`invoke install` builds {name}"
+    if not external.can_be_built(path_env):
+        how = f"{name} needs {external.builder} to be built"
+    stand_in = next(driver.name for driver in DRIVERS.values() if driver.program_folder is not None)
+    remark = f"{found.remark or f'{name} is not there'}, so the built-in {stand_in} drives; {how}"
+    return front.open_matrix(replace(asked, driver=stand_in)), CampaignWarning(code="driver_replaced", detail=remark)
 
 
 def provide(opened: front.Opened, listener: Listener, *, install: bool) -> Provisions:
@@ -67,7 +65,8 @@ def provide(opened: front.Opened, listener: Listener, *, install: bool) -> Provi
         for sentence in supervisor.swept:
             listener.warning(sentence)
         workshop = Workshop(runner=supervisor, tell=listener.phase, environ=environ)
-        tool = DRIVER_TOOLS[opened.loaded.matrix.driver].obtain(Toolbox(folder), workshop)
+        driver = DRIVERS[opened.loaded.matrix.driver]
+        tool = Toolbox(folder).obtain(driver.name, driver.program_folder, workshop)
         gateways, unavailable = {}, {}
         for recipe in used_recipes(opened):
             try:
@@ -79,7 +78,8 @@ def provide(opened: front.Opened, listener: Listener, *, install: bool) -> Provi
 
 
 def _found(opened: front.Opened, environ: Mapping[str, str]) -> Provisions:
-    tool = DRIVER_TOOLS[opened.loaded.matrix.driver].find(Toolbox(front.home()), environ["PATH"])
+    driver = DRIVERS[opened.loaded.matrix.driver]
+    tool = Toolbox(front.home()).find(driver.name, driver.program_folder, environ["PATH"])
     gateways, unavailable = {}, {}
     for recipe in used_recipes(opened):
         try:
@@ -87,31 +87,3 @@ def _found(opened: front.Opened, environ: Mapping[str, str]) -> Provisions:
         except ToolMissing as error:
             unavailable[recipe.id] = str(error)
     return Provisions(tool, gateways, unavailable)
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where the program of a driver comes from: found as it is there, or obtained. Both may raise ToolMissing."""
-
-    find: Callable[[Toolbox, str], Tool]
-    obtain: Callable[[Toolbox, Workshop], Tool]
-
-
-def _found_oha(toolbox: Toolbox, path_env: str) -> Tool:
-    search = toolbox.find_oha(path_env)
-    if search.tool is None:
-        raise ToolMissing(f"{search.remark or 'oha is not on PATH'}; run: invoke install")
-    return search.tool
-
-
-# By the name of the driver, as in `load.drivers`.
-DRIVER_TOOLS: Mapping[str, Source] = MappingProxyType(
-    {
-        "oha": Source(_found_oha, lambda toolbox, workshop: toolbox.ensure_oha(workshop)),
-        "wrk": Source(
-            lambda toolbox, path_env: toolbox.require_wrk(path_env),
-            lambda toolbox, workshop: toolbox.require_wrk(workshop.path_env),
-        ),
-        "probe": Source(lambda *_: find_probe(PROGRAM_FOLDER), lambda *_: find_probe(PROGRAM_FOLDER)),
-    }
-)

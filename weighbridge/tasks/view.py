@@ -9,7 +9,7 @@ from invoke.tasks import task
 
 from weighbridge.campaign.run import rebuild_summary
 from weighbridge.errors import InputError
-from weighbridge.load.read import read_report
+from weighbridge.load.read import FORMATS, read_report
 from weighbridge.publish.site import render
 from weighbridge.publish.terminal import campaign_text, load_report_text
 from weighbridge.record.store import CampaignStore, find_campaign
@@ -22,7 +22,7 @@ CAMPAIGN_HELP = "campaign folder, its name, or latest"
 @task(
     auto_shortflags=False,
     help={
-        "file": "stored output of oha, wrk or the probe: JSON, CSV or text",
+        "file": f"stored output of a load generator: {FORMATS.what}",
         "argv_file": "file with the tool's arguments, one a line",
         "samples": "the run's SQLite or CSV file",
         "tool_version": "version of the tool, where the file does not tell",

@@ -1,100 +1,36 @@
-"""A calibration, from the runs of the walk to `certificate.json`: is this scale right, and how fine is it here.
+"""A calibration, after the runs of its matrix: is this rig right, and how fine is it here.
 
-Called by `campaign.run` after the walk of a matrix that asks for it. A part that cannot be done becomes a sentence of
-the certificate, which fails by it; only a signal, a full disk or a bug ends a calibration early.
+A part that cannot be done becomes a sentence of the certificate, which fails by it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TypeVar
 
 from weighbridge.campaign.calibration.burning import weigh_burn
 from weighbridge.campaign.calibration.cells import CellWeights, weights_of_cells
 from weighbridge.campaign.calibration.faults import plant_faults
-from weighbridge.campaign.calibration.floors import (
-    DriverTools,
-    driver_floors,
-    mock_ceiling,
-    stamping,
-    with_driver,
-)
-from weighbridge.campaign.calibration.lanes import TWINS, all_up, direct_up, weight_of
-from weighbridge.campaign.calibration.mixed import (
-    NO_BLOCKS,
-    MixedBlock,
-    MixedBlocks,
-    run_blocks,
-    weights_of_blocks,
-)
-from weighbridge.campaign.calibration.tools import find_drivers
-from weighbridge.campaign.calibration.windows import Steps, kept_apart
-from weighbridge.campaign.stage import Stage
-from weighbridge.errors import LaneFailed
+from weighbridge.campaign.calibration.floors import direct_lane
+from weighbridge.campaign.calibration.mixed import TWINS, MixedBlock, mixed_blocks, weights_of_blocks
+from weighbridge.campaign.calibration.setting import Setting, weight_of
+from weighbridge.campaign.schedule import Schedule
 from weighbridge.judge.calibration import Weight, aa_pair, under_jitter, weigh
 from weighbridge.judge.certificate import Findings, Origin, certify
-from weighbridge.matrix.calibration import Calibration, Floors
-from weighbridge.record.certificate import (
-    NO_CEILING,
-    CeilingOrUnknown,
-    Certificate,
-    CpuResult,
-    DriverFloor,
-    FaultResult,
-    Resolution,
-    StampingResult,
-)
-
-Part = TypeVar("Part")
-_NO_FAULTS: tuple[FaultResult, ...] = ()
+from weighbridge.record.certificate import Certificate, CpuResult, Resolution
 
 
-@dataclass
-class _Gaps:
-    """What was asked for and could not be measured, one sentence each."""
-
-    stage: Stage
-    texts: list[str] = field(default_factory=list)
-
-    def part(self, name: str, do: Callable[[], Part], otherwise: Part) -> Part:
-        """What a part gives; `otherwise`, and a sentence, when a lane of it fails."""
-        try:
-            return do()
-        except LaneFailed as error:
-            text = self.stage.without_folders(f"{name}: {error}")
-            self.stage.diary.write("calibration_failed", part=name, text=text)
-            self.stage.listener.warning(text)
-            self.texts.append(text)
-            return otherwise
-
-
-@dataclass(frozen=True)
-class _Direct:
-    """What the direct lane alone showed."""
-
-    floors: tuple[DriverFloor, ...] = ()
-    stamping: StampingResult | None = None
-    ceiling: CeilingOrUnknown = NO_CEILING
-
-
-def calibrate(stage: Stage, spec: Calibration) -> Certificate:
-    """The certificate, kept in the campaign's folder."""
-    tools = find_drivers(stage)
-    apart = with_driver(kept_apart(stage), "probe", tools)
-    steps = Steps(spec.estimated_s, spec.window_count)
-    gaps = _Gaps(stage)
-    blocks = gaps.part("mixed blocks", lambda: _blocks(apart, steps, spec), NO_BLOCKS)
-    gaps.texts += blocks.gaps
-    faults = gaps.part("planted faults", lambda: plant_faults(apart, steps, spec), _NO_FAULTS)
-    burnt = gaps.part("CPU burn", lambda: _burn(apart, steps, spec), None)
-    direct = gaps.part("direct lane", lambda: _direct(apart, steps, spec.floors, tools), _Direct())
-    cells = weights_of_cells(stage, spec)
-    weights = (*weights_of_blocks(spec, blocks.blocks), *cells.weights)
-    resolution = _resolution(blocks.blocks, cells)
-    if isinstance(burnt, str):
-        gaps.texts.append(burnt)
+def calibration_schedule(setting: Setting) -> Schedule[Certificate]:
+    """Yield every visit of a calibration, and return the certificate."""
+    spec = setting.spec
+    mixed = yield from mixed_blocks(setting)
+    faults = yield from plant_faults(setting)
+    burnt = None if spec.burn is None else (yield from weigh_burn(setting, spec.burn))
+    direct = yield from direct_lane(setting, spec.floors)
+    cells = weights_of_cells(setting)
+    weights = (*weights_of_blocks(spec, mixed.blocks), *cells.weights)
+    resolution = _resolution(mixed.blocks, cells)
+    unread = [burnt] if isinstance(burnt, str) else []
     findings = Findings(
         weights=tuple(row for weight in weights for row in weigh(weight, resolution)),
         faults=faults,
@@ -104,37 +40,13 @@ def calibrate(stage: Stage, spec: Calibration) -> Certificate:
         stamping=direct.stamping,
         cpu=burnt if isinstance(burnt, CpuResult) else None,
         mock_ceiling_rps=direct.ceiling,
-        gaps=(*gaps.texts, *_unweighed(stage, spec, weights)),
+        gaps=(*mixed.gaps, *unread, *_unweighed(setting, weights)),
     )
-    certificate = certify(_origin(stage, tools), findings, is_quick=stage.request.loaded.quick)
-    stage.store.write_document("certificate.json", certificate)
-    return certificate
-
-
-def _blocks(stage: Stage, steps: Steps, spec: Calibration) -> MixedBlocks:
-    if not spec.modes:
-        return NO_BLOCKS
-    with all_up(stage, spec) as lanes:
-        return run_blocks(stage, steps, spec, lanes)
-
-
-def _burn(stage: Stage, steps: Steps, spec: Calibration) -> CpuResult | str | None:
-    return None if spec.burn is None else weigh_burn(stage, steps, spec, spec.burn)
-
-
-def _direct(stage: Stage, steps: Steps, floors: Floors | None, tools: DriverTools) -> _Direct:
-    if floors is None:
-        return _Direct()
-    with direct_up(stage) as lane:
-        return _Direct(
-            floors=driver_floors(stage, steps, lane, floors, tools),
-            stamping=stamping(stage, steps, lane, floors, tools),
-            ceiling=mock_ceiling(stage, steps, lane, tools),
-        )
+    return certify(_origin(setting), findings, is_quick=setting.request.loaded.quick)
 
 
 def _resolution(blocks: Sequence[MixedBlock], cells: CellWeights) -> tuple[Resolution, ...]:
-    """A/A pairs: of quiet mixed blocks by mode, and of cells."""
+    """Return A/A pairs: of quiet mixed blocks by mode, and of cells."""
     found: list[Resolution] = []
     for mode in dict.fromkeys(one.kind.mode for one in blocks):
         quiet = [one for one in blocks if one.kind.mode == mode and one.kind.surroundings == "quiet"]
@@ -146,13 +58,14 @@ def _resolution(blocks: Sequence[MixedBlock], cells: CellWeights) -> tuple[Resol
     return tuple(found)
 
 
-def _unweighed(stage: Stage, spec: Calibration, weights: Sequence[Weight]) -> tuple[str, ...]:
-    """A sentence for each place in which weights were asked for and none was measured."""
+def _unweighed(setting: Setting, weights: Sequence[Weight]) -> tuple[str, ...]:
+    """Return a sentence for each place in which weights were asked for and none was measured."""
+    spec = setting.spec
     wanted = {
         (mode, "mixed", around): set(spec.weights) for mode in spec.modes for around in spec.surroundings_of(mode)
     }
-    listed = {weight_of(cell.lane) for cell in stage.request.cells if cell.lane.gateway == spec.recipe}
-    for mode in stage.request.loaded.matrix.modes:
+    listed = {weight_of(cell.lane) for cell in setting.request.cells if cell.lane.gateway == spec.recipe}
+    for mode in setting.request.loaded.matrix.modes:
         wanted[mode, "cell", "quiet"] = listed & set(spec.weights)
     for weight in weights:
         wanted.get((weight.mode, weight.arrangement, weight.surroundings), set()).discard(weight.name)
@@ -163,9 +76,9 @@ def _unweighed(stage: Stage, spec: Calibration, weights: Sequence[Weight]) -> tu
     )
 
 
-def _origin(stage: Stage, tools: DriverTools) -> Origin:
-    record = stage.store.record()
-    facts = {tool.name: tool for tool in (*record.tools, *(tool.facts for tool in tools.tools.values()))}
+def _origin(setting: Setting) -> Origin:
+    record = setting.store.record()
+    facts = {tool.name: tool for tool in (*record.tools, *(tool.facts for tool in setting.programs.tools.values()))}
     return Origin(
         campaign=record.campaign,
         made_at=datetime.now(UTC),

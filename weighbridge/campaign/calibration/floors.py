@@ -1,94 +1,104 @@
 """The direct lane by itself: each driver's floor, what stamps cost, and how much the mock provider can answer.
 
-Called by `calibrate`. All of it is shown and none of it judged.
+All of it is shown and none of it judged.
 """
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from weighbridge.campaign.calibration.kept import inband_of
-from weighbridge.campaign.calibration.lanes import first_answer
-from weighbridge.campaign.calibration.windows import (
-    CellSpec,
-    Manner,
-    Steps,
-    clients_load,
-    folder_of,
-    rate_load,
-    run_cell,
-)
-from weighbridge.campaign.stage import Stage
+from weighbridge.campaign.calibration.setting import SHELF, Setting, clients_load, rate_load
+from weighbridge.campaign.schedule import Schedule, Visit, WindowSpec, block
 from weighbridge.judge.mixture import quantile_ns
 from weighbridge.judge.weighed import good_rows
 from weighbridge.load.drivers import DRIVERS
-from weighbridge.matrix.calibration import FloorDriver, Floors
+from weighbridge.matrix.calibration import Floors
 from weighbridge.matrix.requests import AnswerSpec, PayloadSpec
-from weighbridge.record.certificate import CeilingOrUnknown, DriverFloor, StampingResult, UnknownCeiling
+from weighbridge.record.certificate import (
+    NO_CEILING,
+    CeilingOrUnknown,
+    DriverFloor,
+    StampingResult,
+    UnknownCeiling,
+)
 from weighbridge.record.figures import Figure, Timing
 from weighbridge.record.run import RunRecord
-from weighbridge.rig.installing import Tool
-from weighbridge.rig.lane import Lane
 
 _CONNECTIONS = 50
 _CEILING_CLIENTS = 32
-_CEILING_COUNT: Mapping[str, int] = {"wrk": 10_000, "probe": 4_000}
 _AT_ONCE = AnswerSpec("at-once", 0.0, 1, 0.0)
 # Small prompts: the ceiling asks how many answers a second, not how many bytes.
 _SMALL = PayloadSpec("small", 0, 64)
 
 
 @dataclass(frozen=True)
-class DriverTools:
-    """The programs of the drivers that are there, and why each other one is not."""
+class Direct:
+    """What the direct lane alone showed."""
 
-    tools: Mapping[FloorDriver, Tool]
-    absent: Mapping[FloorDriver, str]
-
-
-def with_driver(stage: Stage, driver: FloorDriver, tools: DriverTools) -> Stage:
-    """The stage with another load generator."""
-    return replace(stage, request=replace(stage.request, driver=DRIVERS[driver], tool=tools.tools[driver]))
+    floors: tuple[DriverFloor, ...] = ()
+    stamping: StampingResult | None = None
+    ceiling: CeilingOrUnknown = NO_CEILING
 
 
-def driver_floors(
-    stage: Stage, steps: Steps, lane: Lane, floors: Floors, tools: DriverTools
-) -> tuple[DriverFloor, ...]:
-    """Service time of the direct lane above the provider's own, by each driver: medians over interleaved windows."""
+def direct_lane(setting: Setting, floors: Floors | None) -> Schedule[Direct]:
+    """Yield every window of the direct lane, and return what they showed."""
+    if floors is None:
+        return Direct()
+    return Direct(
+        floors=(yield from driver_floors(setting, floors)),
+        stamping=(yield from stamping(setting, floors)),
+        ceiling=(yield from mock_ceiling(setting)),
+    )
+
+
+def driver_floors(setting: Setting, floors: Floors) -> Schedule[tuple[DriverFloor, ...]]:
+    """Yield windows of each driver, interleaved; return the medians of service time above the provider's own."""
     load = rate_load(floors.rate_rps, floors.request_count, _CONNECTIONS)
-    there = [driver for driver in floors.drivers if driver in tools.tools]
-    found: dict[FloorDriver, list[RunRecord]] = {driver: [] for driver in there}
-    for number in range(1, floors.window_count + 1):
-        for driver in there if number % 2 else reversed(there):
-            cell = CellSpec(f"floor.{driver}", "plain", load, driver)
-            found[driver].append(run_cell(with_driver(stage, driver, tools), steps, lane, cell, Manner(number)))
-    provider_ms = first_answer(stage).provider_time_s("plain") * 1000
-    return tuple(_floor(driver, floors, found.get(driver, ()), provider_ms, tools) for driver in floors.drivers)
+    there = [driver for driver in floors.drivers if driver in setting.programs.tools]
+    turns = [there if number % 2 else list(reversed(there)) for number in range(1, floors.window_count + 1)]
+    cells = {
+        driver: setting.cell(f"floor.{driver}", setting.direct, "plain", load, driver=driver) for driver in there
+    }
+    records = yield from _direct(setting, [[WindowSpec(cells[driver]) for driver in turn] for turn in turns])
+    provider_ms = setting.answer.provider_time_s("plain") * 1000
+    return tuple(
+        _floor(
+            driver,
+            floors,
+            [record for record in records if record.cell == f"floor.{driver}"],
+            provider_ms,
+            setting.programs.absent.get(driver),
+        )
+        for driver in floors.drivers
+    )
 
 
-def stamping(stage: Stage, steps: Steps, lane: Lane, floors: Floors, tools: DriverTools) -> StampingResult:
-    """Stamped minus unstamped answers on the direct lane, medians over pairs of windows whose order turns."""
-    found: dict[bool, list[RunRecord]] = {True: [], False: []}
+def stamping(setting: Setting, floors: Floors) -> Schedule[StampingResult]:
+    """Yield pairs of windows, stamped and not, whose order turns; return stamped minus unstamped, medians."""
     load = rate_load(floors.rate_rps, floors.request_count, _CONNECTIONS)
-    by_probe = with_driver(stage, "probe", tools)
-    for number in range(1, floors.window_count + 1):
-        for stamped in (True, False) if number % 2 else (False, True):
-            told = replace(by_probe, mocks=replace(stage.mocks, manner={"stamps": stamped}))
-            cell = CellSpec("stamped" if stamped else "unstamped", "plain", load)
-            found[stamped].append(run_cell(told, steps, lane, cell, Manner(number)))
-    totals = [_median(_total_p50_ms(stage, run) for run in found[stamped]) for stamped in (True, False)]
-    cpus = [_median(_provider_cpu_ms(run) for run in found[stamped]) for stamped in (True, False)]
+    names = {True: "stamped", False: "unstamped"}
+    windows = {
+        stamped: WindowSpec(setting.cell(name, setting.direct, "plain", load), manner={"stamps": stamped})
+        for stamped, name in names.items()
+    }
+    turns = [(True, False) if number % 2 else (False, True) for number in range(1, floors.window_count + 1)]
+    records = yield from _direct(setting, [[windows[stamped] for stamped in turn] for turn in turns])
+    found = [[record for record in records if record.cell == names[stamped]] for stamped in (True, False)]
+    totals = [_median(_total_p50_ms(setting, run) for run in runs) for runs in found]
+    cpus = [_median(_provider_cpu_ms(run) for run in runs) for runs in found]
     return StampingResult(shift_p50_ms=_minus(*totals), cpu_ms_per_request=_minus(*cpus))
 
 
-def mock_ceiling(stage: Stage, steps: Steps, lane: Lane, tools: DriverTools) -> CeilingOrUnknown:
-    """Plain answers a second that the mock provider gives to 32 clients, by wrk where it is there."""
-    driver: FloorDriver = "wrk" if "wrk" in tools.tools else "probe"
-    load = clients_load(_CEILING_CLIENTS, _CEILING_COUNT[driver])
-    cell = CellSpec(f"ceiling.{driver}", "plain", load, driver, _SMALL, _AT_ONCE)
-    record = run_cell(with_driver(stage, driver, tools), steps, lane, cell)
+def mock_ceiling(setting: Setting) -> Schedule[CeilingOrUnknown]:
+    """Yield a window of 32 clients, by the fastest driver; return the plain answers a second of the mock."""
+    driver = max(setting.programs.tools, key=lambda name: DRIVERS[name].capabilities.ceiling_count)
+    load = clients_load(_CEILING_CLIENTS, DRIVERS[driver].capabilities.ceiling_count)
+    cell = setting.cell(
+        f"ceiling.{driver}", setting.direct, "plain", load, driver=driver, payload=_SMALL, answer=_AT_ONCE
+    )
+    (record,) = yield from _direct(setting, [[WindowSpec(cell)]])
     # That the mock is saturated is what is wanted here, so it does not matter whether the run is accepted.
     rps = record.figures.known("achieved_rps") if record.figures else None
     if rps is not None:
@@ -96,12 +106,21 @@ def mock_ceiling(stage: Stage, steps: Steps, lane: Lane, tools: DriverTools) -> 
     return UnknownCeiling(absent="not_measured" if record.reason is None else record.reason.code)
 
 
+def _direct(setting: Setting, turns: Sequence[Sequence[WindowSpec]]) -> Schedule[tuple[RunRecord, ...]]:
+    """Yield a visit for each turn, numbered as a block, after one wait for an idle machine."""
+    visits = [
+        Visit((setting.direct,), tuple(windows), number, preparation="bare", shelf=SHELF)
+        for number, windows in enumerate(turns, 1)
+    ]
+    return (yield from block(visits, 1))
+
+
 def _floor(
-    driver: FloorDriver, floors: Floors, runs: Sequence[RunRecord], provider_ms: float, tools: DriverTools
+    driver: str, floors: Floors, runs: Sequence[RunRecord], provider_ms: float, absent: str | None
 ) -> DriverFloor:
     times = [run.figures.timing("service_ms") for run in runs if run.accepted and run.figures]
     known = [one for one in times if isinstance(one, Timing)]
-    why = tools.absent.get(driver) or next((run.reason.detail for run in runs if run.reason is not None), None)
+    why = absent or next((run.reason.detail for run in runs if run.reason is not None), None)
     p50, p99 = _median(one.p50 for one in known), _median(one.p99 for one in known)
     return DriverFloor(
         driver=driver,
@@ -112,12 +131,12 @@ def _floor(
     )
 
 
-def _total_p50_ms(stage: Stage, run: RunRecord) -> float | None:
+def _total_p50_ms(setting: Setting, run: RunRecord) -> float | None:
     if not run.accepted:
         return None
-    facts = inband_of(folder_of(stage.store, run), "plain", first_answer(stage))
-    rows = good_rows(facts, _CONNECTIONS)
-    times = facts.requests.end_ns[rows] - facts.requests.sent_ns[rows]
+    trace = setting.stored(run).trace("plain", setting.answer, _CONNECTIONS)
+    rows = good_rows(trace)
+    times = trace.requests.end_ns[rows] - trace.requests.sent_ns[rows]
     return quantile_ns(times, 0.5) / 1e6 if len(times) else None
 
 

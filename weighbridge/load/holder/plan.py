@@ -24,7 +24,8 @@ class HolderPlan:
     """One window: `counts[n]` streams are open at step n, and every one of them stays open to the last step.
 
     A step is over when all its streams have content, at the latest after `step_s`; a stream ends by itself within
-    `length_s` of its opening. `bodies` has one request body a line. Turns are taken by files in `steps_dir`.
+    `length_s` of its opening. `bodies` has one request body a line. Turns are taken by files in `steps_dir`, and
+    `ready` is a file that is made right before the first step.
     """
 
     url: str
@@ -35,6 +36,7 @@ class HolderPlan:
     bodies: Path
     out_dir: Path
     steps_dir: Path
+    ready: Path | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be held, with one sentence."""
@@ -83,6 +85,7 @@ def read_plan(path: Path) -> HolderPlan:
 
 
 def _plan(document: Mapping[str, Any]) -> HolderPlan:
-    places = {name: Path(document[name]) for name in ("bodies", "out_dir", "steps_dir")}
+    names = ("bodies", "out_dir", "steps_dir", "ready")
+    places = {name: Path(document[name]) for name in names if document.get(name) is not None}
     headers = tuple((str(name), str(value)) for name, value in document["headers"])
     return HolderPlan(**{**document, **places, "headers": headers, "counts": tuple(map(int, document["counts"]))})

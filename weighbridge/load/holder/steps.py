@@ -65,6 +65,8 @@ class _Window:
         """Every step, then the end of every stream; returns early when a stream ends too soon."""
         plan, holding = self._plan, self.holding
         plan.steps_dir.mkdir(exist_ok=True)
+        if plan.ready is not None:
+            plan.ready.touch()
         for number, count in enumerate(plan.counts):
             self._open(count - len(holding.streams))
             await self._until(lambda: self._any_ended() or self._all_have_content(), plan.step_s)

@@ -5,10 +5,14 @@ Held by `drivers`. It starts nothing. oha ≥ 1.14 is meant: earlier ones invert
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from weighbridge.command import Command
-from weighbridge.load.driver import Capabilities, LoadOutputs, LoadPlan, Reading
+from weighbridge.load.driver import Capabilities, LoadOutputs, LoadPlan
 from weighbridge.load.left import lines_said, outputs_of, read_left
+from weighbridge.load.oha.formats import FORMATS
 from weighbridge.load.patience import WRITING_S, cut_after_s
+from weighbridge.load.reading import Reading
 
 MINIMUM_VERSION = (1, 14, 0)
 
@@ -17,6 +21,8 @@ class Oha:
     """Drives `rate` and `clients`; prompts are drawn with replacement, so they are not unique."""
 
     name = "oha"
+    program_folder: Path | None = None
+    formats = FORMATS
     capabilities = Capabilities(
         loads=frozenset({"rate", "clients"}),
         first_byte=frozenset({"stream"}),
@@ -59,7 +65,7 @@ class Oha:
         """
         lines = lines_said(outputs)
         errors = [line for line in lines if line.lower().startswith("error")]
-        return read_left(self.name, outputs, next(iter(errors or lines), None), missing="oha left no report")
+        return read_left(self, outputs, next(iter(errors or lines), None), missing="oha left no report")
 
 
 def _outputs(plan: LoadPlan) -> tuple[str, ...]:

@@ -19,10 +19,12 @@ import numpy as np
 import numpy.typing as npt
 
 from weighbridge.errors import InputError, Place
-from weighbridge.load.document import OHA_CSV_HEADER, TruncatedReport
+from weighbridge.load.document import TruncatedReport
 from weighbridge.load.fields import successes
 from weighbridge.load.oha.totals import Generation, OhaTotals
 from weighbridge.load.spreads import Floats, Spread, spread_of
+
+CSV_HEADER = "request-start,DNS,DNS+dialup,Response-delay,request-duration,bytes,status"
 
 _COLUMNS = "start", "start_latency_correction", "end", "duration", "status", "len_bytes"
 
@@ -70,7 +72,7 @@ class OhaRows:
 
 def read_csv(text: str, file: Path) -> OhaRows:
     """Rows of oha's CSV; TruncatedReport when its last line is cut, InputError when a cell is no number."""
-    width = OHA_CSV_HEADER.count(",") + 1
+    width = CSV_HEADER.count(",") + 1
     last = text[text.rfind("\n", 0, -1) + 1 :]
     if not text.endswith("\n") or last.count(",") != width - 1:
         raise TruncatedReport(file, len(text.encode()), None)

@@ -12,9 +12,11 @@ from urllib.parse import urlsplit
 
 from weighbridge.command import Command
 from weighbridge.errors import InputError, ToolMissing
-from weighbridge.load.driver import Capabilities, LoadOutputs, LoadPlan, Reading
+from weighbridge.load.driver import Capabilities, LoadOutputs, LoadPlan
 from weighbridge.load.left import lines_said, outputs_of, read_left
 from weighbridge.load.patience import WRITING_S, cut_after_s
+from weighbridge.load.reading import Reading
+from weighbridge.load.wrk.formats import FORMATS
 
 MINIMUM_VERSION = (4, 1)
 # One connection a thread; so many threads of wrk were tried, each with some 150 KiB.
@@ -36,11 +38,14 @@ class Wrk:
     """Drives `rate` and `clients`, each prompt once; streams are timed to their end only."""
 
     name = "wrk"
+    program_folder: Path | None = None
+    formats = FORMATS
     capabilities = Capabilities(
         loads=frozenset({"rate", "clients"}),
         first_byte=frozenset(),
         unique_prompts=True,
         gaps=False,
+        ceiling_count=10_000,
     )
 
     def command(self, plan: LoadPlan) -> Command:
@@ -79,7 +84,7 @@ class Wrk:
     def read(self, outputs: LoadOutputs) -> Reading:
         """Load report of those files; InputError with wrk's own words when the script left no report."""
         line = next(iter(lines_said(outputs)), None)
-        return read_left(self.name, outputs, line, missing="wrk left no report of the script")
+        return read_left(self, outputs, line, missing="wrk left no report of the script")
 
 
 def _script() -> bytes:

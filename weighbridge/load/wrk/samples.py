@@ -16,9 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from weighbridge.errors import InputError, Place
-from weighbridge.load.document import WRK_CSV_HEADER, TruncatedReport
+from weighbridge.load.document import TruncatedReport
 from weighbridge.load.spreads import Spread, spread_of
 from weighbridge.record.samples import OUTCOMES, SampleTable, from_columns
+
+CSV_HEADER = "slot,scheduled_us,sent_us,done_us,status"
 
 # wrk's timer may fire up to a millisecond early; a send that is earlier still was given the wrong slot.
 _EARLIEST_US = -2_000
@@ -89,6 +91,6 @@ def read_wrk_samples(text: str, file: Path) -> WrkSamples:
         table = table.reshape(-1, len(names))
     except (ValueError, OverflowError) as error:
         raise InputError(f"is a damaged table of samples ({error})", place=Place(file)) from error
-    slot, scheduled_us, sent_us, done_us, status = table.T[: WRK_CSV_HEADER.count(",") + 1]
+    slot, scheduled_us, sent_us, done_us, status = table.T[: CSV_HEADER.count(",") + 1]
     free_us = table[:, names.index(_FREE)] if _FREE in names else None
     return WrkSamples(slot, scheduled_us, sent_us, done_us, status, free_us)

@@ -12,12 +12,12 @@ from typing import Annotated
 from pydantic import Field
 
 from weighbridge.matrix.loads.clients import ClientsLoad, ClientsSchema
-from weighbridge.matrix.loads.contract import LoadPart, Target
+from weighbridge.matrix.loads.contract import LoadPart, Role, Target
 from weighbridge.matrix.loads.open_streams import OpenStreamsLoad, OpenStreamsSchema
 from weighbridge.matrix.loads.rate import RateLoad, RateSchema
 from weighbridge.matrix.strict import Strict
 
-__all__ = ["LOADS", "ClientsLoad", "Load", "LoadPart", "Loads", "OpenStreamsLoad", "RateLoad", "Target"]
+__all__ = ["LOADS", "ClientsLoad", "Load", "LoadPart", "Loads", "OpenStreamsLoad", "RateLoad", "Role", "Target"]
 
 Load = Annotated[RateLoad | ClientsLoad | OpenStreamsLoad, Field(discriminator="kind")]
 
@@ -39,6 +39,11 @@ class Loads(Strict):
         """Return the kinds that the matrix has."""
         every = (self.rate, self.clients, self.streams)
         return tuple(schema for schema in every if schema is not None)
+
+    @property
+    def companion(self) -> str | float | None:
+        """Return what was asked of a companion; None where no load can have one."""
+        return None if self.rate is None else self.rate.ride_along
 
     def loads(self, target: Target) -> Iterator[Load]:
         """Yield every load for an answer in a mode."""

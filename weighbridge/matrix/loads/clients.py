@@ -82,7 +82,7 @@ class ClientsLoad:
 
     def parts(self) -> tuple[LoadPart[ClientsLoad], ...]:
         """Return what each load generator drives: all of it."""
-        return (LoadPart("main", None, self),)
+        return (LoadPart("driver", None, self),)
 
     def without_companion(self, _reason: str | None = None) -> ClientsLoad:
         """Return the load as it is, since it has no companion."""
@@ -96,11 +96,8 @@ class ClientsLoad:
         """Yield what weakens the figures of this load, with the key to change."""
         few = few_samples(self.request_count)
         if few is not None:
-            yield (
-                "requests_below_percentile",
-                (*_PATH, "requests"),
-                f"{self.request_count:,} requests are measured in a run; {few}",
-            )
+            remark = f"{self.request_count:,} requests are measured in a run; {few}"
+            yield "requests_below_percentile", (*_PATH, "requests"), remark
 
 
 class ClientsSchema(Strict):

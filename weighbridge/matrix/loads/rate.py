@@ -119,7 +119,7 @@ class RateLoad:
         """Return what each load generator drives: the driver all but the companion's part, both equally long."""
         own = self.companion
         if own is None:
-            return (LoadPart("main", None, self),)
+            return (LoadPart("driver", None, self),)
         own_count = own.window_count(self.window_count, self.rate_rps)
         whole = self.without_companion()
         beside = replace(
@@ -135,7 +135,7 @@ class RateLoad:
             rate_rps=round(self.rate_rps - own.rate_rps, 9),
             request_count=self.window_count - own_count - self.connections,
         )
-        return (LoadPart("main", None, main), LoadPart("companion", own.driver, beside))
+        return (LoadPart("driver", None, main), LoadPart("companion", own.driver, beside))
 
     def with_companion(self, driver: str, asked: RideAlong) -> RateLoad:
         """Return the same load with a companion by this driver, or with the reason why it has none."""

@@ -23,7 +23,7 @@ CELLS = [
 @pytest.fixture(scope="module")
 def weighed(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Direct and reference, both modes, one rate with the probe beside the stand-in oha."""
-    project = Project(tmp_path_factory.mktemp("rider") / "project")
+    project = Project(tmp_path_factory.mktemp("companion") / "project")
     project.matrix(modes=["plain", "stream"], loads=LOADS, accept={**MATRIX["accept"], "attempts_per_run": 3})
     project.invoke("bench", "--json").ends_with(0)
     project.assert_nothing_left()
@@ -35,14 +35,16 @@ def test_counts_of_both_clients_are_the_providers(weighed: Project) -> None:
     cells = weighed.cells()
     for cell in CELLS:
         run = weighed.runs(cell)["b01"]
-        rider, counts = run["rider"], run["counts"]
-        wanted = 3 * RATE + cells[cell]["load"]["connections"] + rider["connections"]
-        parts = (run["load_report"]["answered_count"], rider["load_report"]["answered_count"])
+        counts, roles = run["counts"], [client["role"] for client in run["clients"]]
+        assert (roles, run["no_companion"]) == (["driver", "companion"], None)
+        driver, companion = run["clients"]
+        wanted = 3 * RATE + cells[cell]["load"]["connections"] + companion["load"]["connections"]
+        parts = [client["load_report"]["answered_count"] for client in run["clients"]]
         assert sum(parts) == wanted
-        assert parts[1] == rider["rate_rps"] * wanted / RATE
+        assert parts[1] == companion["load"]["rate_rps"] * wanted / RATE
         assert counts["client_sent_count"] == counts["client_success_count"] == wanted
         assert counts["provider_request_count"] == wanted
-        assert f"{RATE - rider['rate_rps']:g}" in run["driver"]["argv"]
+        assert f"{RATE - companion['load']['rate_rps']:g}" in driver["driver"]["argv"]
 
 
 def test_offered_and_achieved_are_of_both_clients(weighed: Project) -> None:
@@ -70,8 +72,9 @@ def test_added_figures_of_every_lane(weighed: Project) -> None:
         for name in (*names, "inbound_ms", "outbound_ms"):
             if (found := _figure(run, name)) is not None:
                 assert found["p50"] > 0, (cell, name)
-        assert run["figures"]["stamps"]["whole_count"] == run["rider"]["load_report"]["answered_count"]
-        assert run["figures"]["fidelity"]["answer_count"] == run["rider"]["load_report"]["answered_count"]
+        answered = run["clients"][1]["load_report"]["answered_count"]
+        assert run["figures"]["stamps"]["whole_count"] == answered
+        assert run["figures"]["fidelity"]["answer_count"] == answered
         assert (run["figures"]["buffering"] is None) is (".plain." in cell)
 
 
@@ -86,16 +89,16 @@ def test_a_gateway_adds_more_than_the_floor(weighed: Project) -> None:
 
 
 def test_files_of_the_probe_are_kept_without_secrets(weighed: Project) -> None:
-    """Tables, report and arguments lie under `rider/`; no key and no folder of this machine is in any of them."""
+    """Tables, report and arguments lie under `companion/`; no key and no folder of this machine is in any of them."""
     key = re.compile(rb"sk-[0-9a-f]{16}|vdt_[0-9a-f]{16}")
     for cell in CELLS:
         run = weighed.runs(cell)["b01"]
-        kept = {name for name in run["files"] if name.startswith("rider/")}
+        kept = {name for name in run["files"] if name.startswith("companion/")}
         assert {
-            f"rider/{name}" for name in ("report.json", "samples.npz", "inband.npz", "events.npz", "argv.txt")
+            f"companion/{name}" for name in ("report.json", "samples.npz", "inband.npz", "events.npz", "argv.txt")
         } <= kept
         assert not any("plan" in name for name in kept)
-        for name, data in kept_bytes(weighed.campaign / "cells" / cell / "b01" / "rider"):
+        for name, data in kept_bytes(weighed.campaign / "cells" / cell / "b01" / "companion"):
             assert not key.search(data), name
             assert str(weighed.folder).encode() not in data, name
 
@@ -105,8 +108,8 @@ def test_a_probe_that_dies_is_the_rigs_fault_and_tried_again(project: Project) -
     project.matrix(loads=LOADS, accept={**MATRIX["accept"], "attempts_per_run": 3})
     began = project.begin("bench", "--only", "reference*")
     try:
-        wait_for(lambda: bool(_riders(project)), 60, lambda: "no probe rode along")
-        for process in _riders(project):
+        wait_for(lambda: bool(_companions(project)), 60, lambda: "no companion probe drove")
+        for process in _companions(project):
             process.kill()
         began.ended(120).ends_with(0)
     finally:
@@ -115,12 +118,12 @@ def test_a_probe_that_dies_is_the_rigs_fault_and_tried_again(project: Project) -
 
     assert "generator_failed" in {run["reason"]["code"] for run in rejected}
     killed = next(run for run in rejected if run["reason"]["code"] == "generator_failed")
-    assert "the probe beside the driver" in killed["reason"]["detail"]
+    assert "the companion probe ended with signal 9" in killed["reason"]["detail"]
     assert killed["counts"]["client_sent_count"] is None
     assert project.cells()[killed["cell"]]["verdict"] == "valid"
 
 
-def _riders(project: Project) -> list[psutil.Process]:
+def _companions(project: Project) -> list[psutil.Process]:
     """Probes of this project whose window is open."""
     found = []
     for process in psutil.process_iter():

@@ -1,18 +1,15 @@
-"""What a window cost: the gateway's usage, and the CPU of mocks and load generator by which the rig is judged.
-
-Called by the window, before the load and after the drain.
-"""
+"""What a window cost: the gateway's usage, and the CPU of mocks and load generators by which the rig is judged."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from weighbridge.campaign.stage import Stage
 from weighbridge.command import Ended
 from weighbridge.record.run import Resources
 from weighbridge.rig.lane import Lane
 from weighbridge.rig.services import Child
-from weighbridge.rig.usage import CpuReading, cpu_between, no_gateway, read_cpu
+from weighbridge.rig.standing import Rig
+from weighbridge.rig.usage import CpuReading, cpu_between, nothing_of_ours, read_cpu
 
 
 @dataclass(frozen=True)
@@ -26,8 +23,8 @@ class Costs:
     control_plane_cpu: CpuReading
 
     def end(self, ended: Ended, window_s: float) -> Resources:
-        """What was used since; `ended` is the load generator's end, `window_s` the time under load."""
-        used = self.lane.usage.end() if self.lane.usage else no_gateway()
+        """Return what was used since; `ended` is the load generators' end, `window_s` the time under load."""
+        used = self.lane.usage.end() if self.lane.usage else nothing_of_ours(is_baseline=self.lane.is_baseline)
         return used.changed(
             driver_cpu_s=ended.cpu_s,
             driver_cpu_cores=_cores(ended.cpu_s, ended.wall_s),
@@ -36,9 +33,9 @@ class Costs:
         )
 
 
-def begin_costs(stage: Stage, lane: Lane) -> Costs:
-    """The readings before a load, the gateway's last."""
-    provider, control_plane = stage.mocks.provider.child, stage.mocks.control_plane.child
+def begin_costs(rig: Rig, lane: Lane) -> Costs:
+    """Take the readings before a load, the gateway's last."""
+    provider, control_plane = rig.mocks.provider.child, rig.mocks.control_plane.child
     costs = Costs(lane, provider, control_plane, read_cpu(provider), read_cpu(control_plane))
     if lane.usage is not None:
         lane.usage.begin()

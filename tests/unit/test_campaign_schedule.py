@@ -1,0 +1,106 @@
+"""The schedule: blocks of visits in order, once more what was rejected, and a search that decides by outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any, TypeVar
+
+from weighbridge.campaign.schedule import (
+    LaneSpec,
+    Schedule,
+    Visit,
+    VisitOutcome,
+    WindowSpec,
+    block,
+    matrix_schedule,
+)
+from weighbridge.matrix.cells import Cell, LaneKey
+from weighbridge.matrix.loads import ClientsLoad
+from weighbridge.matrix.requests import AnswerSpec, PayloadSpec
+
+Result = TypeVar("Result")
+Verdict = Callable[[str, int], str | None]
+
+
+def cell(lane: str, clients: int) -> Cell:
+    """A cell of a lane."""
+    load = ClientsLoad(clients, 10, clients, 0, 5.0)
+    name = f"{lane}.none.work.plain.clients-{clients}"
+    key = LaneKey(lane, (), "none", "work")
+    return Cell(name, key, "plain", PayloadSpec("p", 1, 64), AnswerSpec("a", 0.0, 1, 0.0), load, "probe", name)
+
+
+def run(schedule: Schedule[Result], reason_of: Verdict = lambda _cell, _visit: None) -> tuple[list[Visit], Result]:
+    """Make every visit of a schedule; `reason_of` gives the reason code of a cell's run in the n-th visit."""
+    visits: list[Visit] = []
+    outcome: VisitOutcome | None = None
+    while True:
+        try:
+            visit = next(schedule) if outcome is None else schedule.send(outcome)
+        except StopIteration as end:
+            return visits, end.value
+        visits.append(visit)
+        outcome = VisitOutcome(
+            tuple(_record(window.cell.id, reason_of(window.cell.id, len(visits))) for window in visit.windows)
+        )
+
+
+def _record(name: str, code: str | None) -> Any:
+    reason = None if code is None else SimpleNamespace(code=code, detail="")
+    return SimpleNamespace(cell=name, accepted=code is None, reason=reason)
+
+
+ORDER = [[cell("a", 1), cell("a", 2), cell("b", 1)], [cell("b", 1), cell("a", 2), cell("a", 1)]]
+
+
+def test_a_matrix_is_blocks_of_lanes() -> None:
+    """Neighbours of one lane share a visit; the first visit of each block waits for an idle machine."""
+    visits, _ = run(matrix_schedule(ORDER, 2))
+
+    assert [(visit.block, visit.lanes[0].key.gateway) for visit in visits] == [(1, "a"), (1, "b"), (2, "b"), (2, "a")]
+    assert [[window.cell.load.name for window in visit.windows] for visit in visits] == [
+        ["clients-1", "clients-2"], ["clients-1"], ["clients-1"], ["clients-2", "clients-1"],
+    ]  # fmt: skip
+    assert [visit.waits_idle for visit in visits] == [True, False, True, False]
+    assert all(visit.is_planned and visit.preparation == "tried" and not visit.shelf for visit in visits)
+
+
+def test_what_was_rejected_is_tried_again_within_its_block() -> None:
+    """Only rejected windows, behind the others of their block, up to the attempts allowed; not what is not served."""
+    bad = {"a.none.work.plain.clients-2": "steal", "b.none.work.plain.clients-1": "not_served"}
+    visits, _ = run(matrix_schedule(ORDER[:1], 3), lambda name, _: bad.get(name))
+
+    told = [(visit.round, visit.is_planned, [window.cell.load.name for window in visit.windows]) for visit in visits]
+    assert told == [
+        (1, True, ["clients-1", "clients-2"]), (1, True, ["clients-1"]), (2, False, ["clients-2"]),
+        (3, False, ["clients-2"]),
+    ]  # fmt: skip
+    assert [visit.waits_idle for visit in visits] == [True, False, True, True]
+
+
+def test_a_block_returns_every_attempt() -> None:
+    """A part that yields a block has all its records, rejected ones first where they were first."""
+    visit = Visit((LaneSpec(cell("a", 1).lane),), (WindowSpec(cell("a", 1)),))
+    _, records = run(block([visit], 2), lambda _, number: "steal" if number == 1 else None)
+
+    assert [record.accepted for record in records] == [False, True]
+
+
+def test_a_search_decides_by_what_was_seen() -> None:
+    """A generator that is told each outcome can look for the most clients that a lane serves: nothing else is new."""
+
+    def ceiling(limit: int) -> Schedule[int]:
+        clients = 1
+        while clients < limit:
+            one = cell("a", 2 * clients)
+            outcome = yield Visit((LaneSpec(one.lane),), (WindowSpec(one),))
+            if not outcome.records[0].accepted:
+                break
+            clients *= 2
+        return clients
+
+    visits, found = run(ceiling(64), lambda name, _: "errors" if name.endswith("-16") else None)
+
+    assert found == 8
+    assert [visit.windows[0].cell.load.name for visit in visits] == [f"clients-{n}" for n in (2, 4, 8, 16)]

@@ -1,0 +1,93 @@
+"""The programs of a campaign: the load generator of each driver that is there, and why each other one is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from types import MappingProxyType
+
+from weighbridge.campaign.request import CampaignRequest
+from weighbridge.campaign.schedule import Route, WindowSpec
+from weighbridge.campaign.window.clients import ClientSpec, look_at_nothing
+from weighbridge.campaign.window.open_streams import look_at_step
+from weighbridge.errors import ToolMissing
+from weighbridge.load.driver import Driver, LoadPlan
+from weighbridge.load.drivers import DRIVERS, OF_ROLE
+from weighbridge.load.mixed_probe import MixedProbe
+from weighbridge.load.probe.plan import ProbeLane
+from weighbridge.matrix.loads import Load, LoadPart
+from weighbridge.rig.bundled_tool import bundled_tool
+from weighbridge.rig.installing import Tool
+from weighbridge.rig.lane import Lane
+from weighbridge.rig.standing import Rig
+from weighbridge.rig.tools import Toolbox
+
+_JSON = ("content-type", "application/json")
+_ALONE = (Route(),)
+# What is looked at while a client of a role drives.
+_LOOKS: Mapping[str, Callable[[Rig, Lane, LoadPlan], None]] = MappingProxyType({"open_streams": look_at_step})
+
+
+@dataclass(frozen=True)
+class Programs:
+    """Programs by the name of their driver; `absent` says why one is not there."""
+
+    tools: Mapping[str, Tool]
+    absent: Mapping[str, str]
+
+    def tool_of(self, driver: Driver) -> Tool:
+        """Return the program of a driver that is there."""
+        if driver.program_folder is not None:
+            return bundled_tool(driver.name, driver.program_folder)
+        return self.tools[driver.name]
+
+
+def find_programs(request: CampaignRequest, path_env: str) -> Programs:
+    """Return the programs of a campaign: its driver, those that come with us, and what else can be found.
+
+    Nothing is installed here.
+    """
+    toolbox = Toolbox(request.home)
+    tools: dict[str, Tool] = {}
+    absent: dict[str, str] = {}
+    for name, driver in DRIVERS.items():
+        try:
+            tools[name] = toolbox.find(name, driver.program_folder, path_env)
+        except ToolMissing as error:
+            absent[name] = str(error)
+    return Programs({**tools, request.driver.name: request.tool}, absent)
+
+
+def clients_of(
+    rig: Rig, programs: Programs, lanes: Sequence[Lane], spec: WindowSpec, seed: int
+) -> tuple[ClientSpec, ...]:
+    """Return the clients of a window: one for each part of its load, the leading one first."""
+    found = []
+    parts: tuple[LoadPart[Load], ...] = spec.cell.load.parts()
+    for number, part in enumerate(parts):
+        driver = OF_ROLE.get(part.role) or DRIVERS[part.driver or spec.cell.driver]
+        found.append(
+            ClientSpec(
+                role=part.role,
+                driver=_over(driver, lanes, spec.routes, seed),
+                tool=programs.tool_of(driver),
+                load=part.load,
+                is_optional=number > 0,
+                look=partial(_LOOKS[part.role], rig, lanes[0]) if part.role in _LOOKS else look_at_nothing,
+            )
+        )
+    return tuple(found)
+
+
+def _over(driver: Driver, lanes: Sequence[Lane], routes: Sequence[Route], seed: int) -> Driver:
+    """Return the driver, or the probe over all lanes where requests are drawn among them."""
+    if routes == _ALONE:
+        return driver
+    return MixedProbe(
+        tuple(
+            ProbeLane(lanes[one.lane].url, (*lanes[one.lane].headers, _JSON, *one.headers), one.share)
+            for one in routes
+        ),
+        seed,
+    )

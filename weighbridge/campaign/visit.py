@@ -1,0 +1,192 @@
+"""One visit: its lanes are up together while its windows are measured, one record each, whatever happens."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, field
+
+from weighbridge.campaign.attempt import Attempt, Attempts
+from weighbridge.campaign.lanes import lane_setup
+from weighbridge.campaign.listener import Listener, Progress
+from weighbridge.campaign.schedule import Visit, VisitOutcome, WindowSpec
+from weighbridge.campaign.window.clients import death_of
+from weighbridge.campaign.window.neighbour import beside
+from weighbridge.campaign.window.preflight import preflight
+from weighbridge.campaign.window.warmup import Warmed, warm_up
+from weighbridge.errors import LaneFailed
+from weighbridge.matrix.cells import FLOOR, Cell
+from weighbridge.matrix.estimate import window_s
+from weighbridge.matrix.requests import Mode
+from weighbridge.record.run import Evidence, RunRecord
+from weighbridge.record.store import CampaignStore
+from weighbridge.rig.lane import Lane, lane_up
+from weighbridge.rig.services import StopReport
+
+
+@dataclass
+class Tally:
+    """What was done so far; the only thing that changes while a schedule goes on."""
+
+    total_count: int
+    planned_s: float
+    done_count: int = 0
+    done_s: float = 0.0
+    begun: float = field(default_factory=time.monotonic)
+    attempts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    gate_text: str | None = None
+
+    def progress(self) -> Progress:
+        """Return how far the schedule is; the time left follows the pace so far."""
+        left_s = max(0.0, self.planned_s - self.done_s)
+        if self.done_s > 0:
+            left_s *= (time.monotonic() - self.begun) / self.done_s
+        return Progress(self.done_count, max(self.total_count, self.done_count), left_s)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What preflight and warm-up of a mode showed: the evidence, and the gateway's own claims of its overhead."""
+
+    evidence: tuple[Evidence, ...] = ()
+    claims_s: tuple[float, ...] = ()
+
+    @property
+    def problem(self) -> str | None:
+        """What was wrong with the lane's answer; None where nothing was or nothing was tried."""
+        return next((seen.problem or "not the provider's answer" for seen in self.evidence if not seen.ok), None)
+
+
+@dataclass(frozen=True)
+class VisitRun:
+    """A visit that is made: attempts on a rig, kept in `store`, told to `listener` and counted in `tally`."""
+
+    attempts: Attempts
+    store: CampaignStore
+    listener: Listener
+    tally: Tally
+    visit: Visit
+
+    @property
+    def name(self) -> str:
+        """Names of its lanes."""
+        return " + ".join(lane.key.name for lane in self.visit.lanes)
+
+    def run(self) -> VisitOutcome:
+        """Make a record of every window of the visit.
+
+        A gateway that dies takes one window with it: the others go on with a fresh start.
+        """
+        records: list[RunRecord] = []
+        windows = self.visit.windows
+        while len(records) < len(windows):
+            left = windows[len(records) :]
+            self.listener.phase(f"starting {self.name}")
+            try:
+                with ExitStack() as stack:
+                    lanes = [stack.enter_context(self._lane_up(number)) for number in range(len(self.visit.lanes))]
+                    for record in self._windows(lanes, left):
+                        records.append(record)  # noqa: PERF402 - each counts even if the next one fails
+            except LaneFailed as error:
+                records += [self._failed(window, error) for window in windows[len(records) :]]
+        return VisitOutcome(tuple(records))
+
+    def _lane_up(self, number: int) -> AbstractContextManager[Lane]:
+        spec, attempts = self.visit.lanes[number], self.attempts
+        count = len(list((attempts.rig.scratch / "lanes").glob("*")))
+        gateways = sum(lane.key.gateway != FLOOR for lane in self.visit.lanes[:number])
+        setup = lane_setup(attempts.request, attempts.rig, spec, name=f"{count}-{spec.key.name}", number=gateways)
+        return lane_up(attempts.rig.supervisor, setup, lambda report: self._stopped(spec.key.name, report))
+
+    def _stopped(self, lane: str, report: StopReport) -> None:
+        """Note that a gateway does not go on its own signal: it is part of what was seen of it."""
+        self.attempts.diary.write("stopped", lane=lane, by=report.by, exit_code=report.exit_code)
+        if report.by in ("term", "kill") or report.stray_count or not report.is_clean:
+            self.listener.warning(f"{lane}: {report}")
+
+    def _windows(self, lanes: Sequence[Lane], windows: Sequence[WindowSpec]) -> Iterator[RunRecord]:
+        """Yield the record of each window, until a gateway is dead."""
+        seen: dict[Mode, Prepared] = {}
+        for window in windows:
+            mode = window.cell.mode
+            if mode not in seen:
+                seen[mode] = self._prepare(lanes, window.cell)
+            yield self._window(lanes, window, seen[mode])
+            if death_of(lanes):
+                return
+
+    def _prepare(self, lanes: Sequence[Lane], cell: Cell) -> Prepared:
+        """Try each lane and warm it up, as far as the visit asks for it."""
+        if self.visit.preparation == "bare":
+            return Prepared()
+        evidence: list[Evidence] = []
+        claims_s: tuple[float, ...] = ()
+        self.listener.phase(f"trying {self.name}, {cell.mode}")
+        for lane in lanes:
+            if self.visit.preparation == "tried":
+                evidence.append(preflight(lane, self.attempts.rig.mocks, cell.mode, cell.answer))
+            is_ok = all(seen.ok for seen in evidence)
+            warmed = warm_up(lane, cell.mode, cell.answer) if is_ok else Warmed(is_steady=False)
+            claims_s = claims_s or warmed.claims_s
+            if is_ok and lane.usage is not None and lane.usage.idle is None:
+                lane.drain()  # what the warm-up left behind is not idleness
+                lane.usage.measure_idle()
+            self.attempts.diary.write(
+                "prepared",
+                lane=lane.setup.key.name,
+                mode=cell.mode,
+                ok=is_ok,
+                problem=evidence[-1].problem if evidence else None,
+                steady=warmed.is_steady,
+            )
+        return Prepared(tuple(evidence), claims_s)
+
+    def _window(self, lanes: Sequence[Lane], window: WindowSpec, prepared: Prepared) -> RunRecord:
+        attempt = self._next(window, prepared)
+        if prepared.problem is not None:
+            death, lane = death_of(lanes), lanes[0]
+            error = LaneFailed(
+                death or f"{lane.setup.recipe.name} does not serve {window.cell.mode}: {prepared.problem}",
+                reason="crashed" if death else "not_served",
+                phase="preflight",
+                log_tail=lane.log_tail(),
+            )
+            return self._noted(window, self.attempts.fail(attempt, error, self.store))
+        cell = window.cell
+        expected_s = cell.load.expected_s(cell.answer, cell.mode)
+        self.listener.window_opened(cell.id, self.visit.block, expected_s, self.tally.progress())
+        with beside(self.attempts.rig, window.neighbour, expected_s):
+            return self._noted(window, self.attempts.make(lanes, attempt, self.store))
+
+    def _failed(self, window: WindowSpec, error: LaneFailed) -> RunRecord:
+        return self._noted(window, self.attempts.fail(self._next(window, Prepared()), error, self.store))
+
+    def _next(self, window: WindowSpec, prepared: Prepared) -> Attempt:
+        key = (self.visit.shelf, window.cell.id)
+        self.tally.attempts[key] += 1
+        return Attempt(
+            window,
+            self.visit.block,
+            self.tally.attempts[key],
+            self.tally.gate_text,
+            evidence=prepared.evidence,
+            claims_s=prepared.claims_s,
+        )
+
+    def _noted(self, window: WindowSpec, record: RunRecord) -> RunRecord:
+        self.tally.done_count += 1
+        self.tally.done_s += window_s(window.cell)
+        outcome = record.verdict if record.accepted else f"rejected: {record.reason}"
+        self.attempts.diary.write(
+            "run",
+            cell=record.cell,
+            shelf=self.visit.shelf,
+            block=record.block,
+            attempt=record.attempt,
+            accepted=record.accepted,
+            outcome=outcome,
+        )
+        self.listener.window_closed(record.cell, record.block, outcome, self.tally.progress())
+        return record

@@ -1,0 +1,215 @@
+"""One measured window: prompts, warm-up, load by all clients, drain, counters. The attempt has it judged."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from weighbridge.campaign.window.clients import (
+    ClientPlan,
+    ClientSpec,
+    Driven,
+    DrivenWindow,
+    death_of,
+    drive,
+    make_bodies,
+    plan_client,
+)
+from weighbridge.campaign.window.costs import begin_costs
+from weighbridge.campaign.window.pages import csv_of_pages
+from weighbridge.campaign.window.truth import Truth
+from weighbridge.judge.window import Client, ProviderHealth, Trace, Window
+from weighbridge.load.reading import Reading
+from weighbridge.matrix.cells import Cell
+from weighbridge.matrix.loads import ClientsLoad, Load
+from weighbridge.record.load_report import LoadReport
+from weighbridge.record.provider_rows import ProviderRows, read_provider_rows
+from weighbridge.record.run import Counts
+from weighbridge.record.samples import SampleTable
+from weighbridge.rig.lane import Lane
+from weighbridge.rig.standing import Rig
+
+# The provider's own record of each request of a window, as it is kept.
+PROVIDER_FILE = "provider.csv"
+_WARMUP_CLIENTS = 10
+_WARMUP_TIMEOUT_S = 10.0
+
+
+@dataclass(frozen=True)
+class WindowPlan:
+    """A window to be driven through lanes that are up: its clients, the first leading, and a name that no other has.
+
+    `manner` is what the provider is told beside its answer.
+    """
+
+    cell: Cell
+    clients: tuple[ClientSpec, ...]
+    seed_text: str
+    manner: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A window with what is kept of it: files by their names, and the leading client's samples."""
+
+    window: Window
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    samples: SampleTable | None = None
+
+
+def run_window(rig: Rig, lanes: Sequence[Lane], plan: WindowPlan, truth: Truth) -> Measured:
+    """Drive one window; the first lane is the one whose cost is read. Raises LaneFailed when a mock fails."""
+    shutil.rmtree(rig.scratch / "window", ignore_errors=True)
+    lane, cell = lanes[0], plan.cell
+    clients = [_planned(rig, lane, plan, number) for number in range(len(plan.clients))]
+    _warm_up(rig, clients[0], plan)
+    rig.mocks.reset(cell.load.window_answer(cell.answer), plan.manner)
+    truth.forget(lanes)
+    before = rig.reading()
+    costs = begin_costs(rig, lane)
+    driven = drive(rig, lanes, cell, clients)
+    after = rig.reading()
+    death = death_of(lanes)
+    drained = lane.drain()
+    provider = rig.mocks.provider.ask("GET", "/counters")
+    records = csv_of_pages(lambda page: rig.mocks.provider.ask("GET", f"/records?{page}"))
+    resources = costs.end(driven.ended, driven.window_s)
+    rows = read_provider_rows(records, origin=PROVIDER_FILE)
+    readings = [one.read() for one in driven.clients]
+    ended = tuple(
+        _client(rig, one, reading, cell, rows) for one, reading in zip(driven.clients, readings, strict=True)
+    )
+    lead = readings[0][0]
+    return Measured(
+        Window(
+            load=driven.load,
+            mode=cell.mode,
+            answer=cell.answer,
+            clients=ended,
+            started_at=driven.started_at,
+            window_s=driven.window_s,
+            counts=_counts(rig, lane, provider, ended, _expected_repeats(driven)),
+            resources=resources,
+            provider=ProviderHealth(
+                provider.get("lateness_p50_s"), provider.get("lateness_p99_s"), resources.mock_cpu_cores
+            ),
+            drain_s=drained.drain_s,
+            undelivered_at_end_count=drained.undelivered_at_end_count,
+            death=death,
+            load_before=before,
+            load_after=after,
+        ),
+        _kept(driven, records) | lane.kept_files() | truth.kept_files(lanes),
+        lead.samples if lead else None,
+    )
+
+
+def _planned(rig: Rig, lane: Lane, plan: WindowPlan, number: int) -> ClientPlan:
+    """Plan a client; the leading one has prompts for the whole load, should it be left with it."""
+    spec, cell = plan.clients[number], plan.cell
+    seed_text = " ".join([plan.seed_text, *([spec.role] if number else [])])
+    line_count = spec.load.window_count if number else cell.load.window_count
+    return plan_client(rig, lane, cell, spec, seed_text=seed_text, line_count=line_count)
+
+
+def _warm_up(rig: Rig, lead: ClientPlan, plan: WindowPlan) -> None:
+    """Run the cell's own warm-up by the leading client, with prompts of its own; its results are thrown away."""
+    if not lead.plan.load.warmup_count:
+        return
+    load = _warm_up_load(lead.plan.load)
+    out = rig.scratch / "window" / "warmup"
+    out.mkdir()
+    bodies = out / "bodies.jsonl"
+    make_bodies(bodies, plan.cell, load.window_count, f"{plan.seed_text} warm-up")
+    warm = replace(lead.plan, load=load, bodies=bodies, out_dir=out, expected_s=10.0, ready=None)
+    rig.supervisor.run(replace(lead.spec.driver.command(warm), deadline_s=30.0), cores=rig.driver_cores)
+
+
+def _warm_up_load(load: Load) -> ClientsLoad:
+    clients = max(1, min(load.connections, load.warmup_count, _WARMUP_CLIENTS))
+    return ClientsLoad(
+        clients=clients,
+        request_count=max(1, load.warmup_count - clients),
+        connections=clients,
+        warmup_count=0,
+        timeout_s=min(load.timeout_s, _WARMUP_TIMEOUT_S),
+    )
+
+
+def _client(rig: Rig, driven: Driven, found: tuple[Reading | None, str], cell: Cell, rows: ProviderRows) -> Client:
+    reading, problem = found
+    spec = driven.client.spec
+    return Client(
+        role=spec.role,
+        load=spec.load,
+        record=driven.record(),
+        killed=driven.ended.killed,
+        wall_s=driven.ended.wall_s,
+        cpu_cores=driven.cpu_cores,
+        report=reading.report if reading else None,
+        samples=reading.samples if reading else None,
+        trace=_trace(reading, spec.load.connections, cell, rows),
+        streams=reading.held if reading else None,
+        sees_stamps=spec.driver.capabilities.inband,
+        problem=rig.without_folders(problem),
+    )
+
+
+def _trace(reading: Reading | None, trim_count: int, cell: Cell, rows: ProviderRows) -> Trace | None:
+    if reading is None or reading.inband is None:
+        return None
+    return Trace(cell.mode, cell.answer, reading.inband, trim_count, reading.events, rows)
+
+
+def _expected_repeats(driven: DrivenWindow) -> float:
+    """Return the share of prompts that repeat an earlier one by the drivers' way of taking lines."""
+    repeats = 0.0
+    for one in driven.clients:
+        if not one.client.spec.driver.capabilities.unique_prompts:
+            drawn = one.client.plan.load.window_count
+            repeats += one.client.bodies.expected_repeat_ratio(drawn) * drawn
+    return repeats / driven.load.window_count
+
+
+def _counts(
+    rig: Rig, lane: Lane, provider: Mapping[str, Any], clients: Sequence[Client], expected_repeat: float
+) -> Counts:
+    control = rig.mocks.control_plane.ask("GET", "/counters")
+    calls = {kind: int(count) for kind, count in control["calls"].items()}
+    needs_control_plane = lane.setup.recipe.needs.control_plane
+    reports = [client.report for client in clients]
+    requests = int(provider["request_count"])
+    distinct = int(provider["distinct_reference_count"])
+    referenced = requests - int(provider["unreferenced_count"])
+    return Counts(
+        client_sent_count=_sum([report.sent_count if report else None for report in reports]),
+        client_answered_count=_sum([report.answered_count if report else None for report in reports]),
+        client_success_count=_sum([_success_count(report) for report in reports]),
+        provider_request_count=requests,
+        provider_distinct_count=distinct,
+        provider_aborted_count=int(provider["aborted_count"]),
+        repeat_share_ratio=1 - distinct / referenced if referenced else 0.0,
+        expected_repeat_ratio=expected_repeat,
+        control_plane_calls=calls if needs_control_plane else {},
+        admission_call_count=int(control["admission_call_count"]),
+        background_call_count=int(control["background_call_count"]),
+    )
+
+
+def _success_count(report: LoadReport | None) -> int | None:
+    return None if report is None else report.success_count
+
+
+def _sum(counts: Sequence[int | None]) -> int | None:
+    """Sum over the clients; None where one of them does not tell."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None
+
+
+def _kept(driven: DrivenWindow, records: bytes) -> dict[str, bytes]:
+    """Return the clients' own files and arguments, and the provider's record of each request."""
+    kept = {name: data for one in driven.clients for name, data in one.kept().items()}
+    kept[PROVIDER_FILE] = records
+    return kept

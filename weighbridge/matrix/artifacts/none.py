@@ -1,0 +1,27 @@
+"""Nothing to obtain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from weighbridge.matrix.artifacts.contract import Refuse
+from weighbridge.matrix.strict import Strict
+from weighbridge.matrix.yamltext import KeyPath
+
+
+class NoArtifact(Strict):
+    """Nothing to obtain: the lane without a gateway."""
+
+    has_program: ClassVar[bool] = False
+
+    kind: Literal["none"] = Field(description="none.")
+
+    def texts(self) -> Iterator[tuple[KeyPath, str]]:
+        """Yield no text that may hold names."""
+        yield from ()
+
+    def check(self, _files: Mapping[str, bytes], _refuse: Refuse) -> None:
+        """Refuse nothing."""
