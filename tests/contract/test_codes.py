@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import get_args
 
 from weighbridge.record import codes
+from weighbridge.record.metrics import METRICS
 
 PACKAGE = Path(__file__).parents[2] / "weighbridge"
 # Where codes are defined or only translated from older documents.
@@ -94,3 +95,10 @@ def test_every_flag_and_meaning_is_a_sentence() -> None:
         assert text.endswith("."), text
     for text in (*codes.ABSENCES.values(), *(entry.text for entry in codes.REASONS.values())):
         assert not text.endswith("."), text
+
+
+def test_every_figure_is_measured_somewhere() -> None:
+    """No entry of the catalogue is without a line in the judge room that makes it."""
+    told = {text for name, tree in trees() if name.startswith("judge/") for text in literals(tree)}
+    shifts = {key for key, one in METRICS.items() if one.shift_of is not None}
+    assert sorted(set(METRICS) - told - shifts) == []

@@ -51,11 +51,6 @@ def untrimmed(samples: SampleTable, connections: int) -> Mask:
     return keep
 
 
-def trimmed(samples: SampleTable, connections: int) -> SampleTable:
-    """The table of the rows that `untrimmed` picks."""
-    return samples.where(untrimmed(samples, connections))
-
-
 def error_count(report: LoadReport) -> int:
     """Answers that are no 2xx, and failures; a count that the report does not know adds nothing."""
     by_status = report.answered_by_status or {}
