@@ -194,7 +194,7 @@ def _rates(cell: CellSummary, notes: Notes) -> tuple[Cell, ...]:
 
 
 def _no_bound(cell: CellSummary) -> Absent:
-    return Absent(absent="one_client") if cell.load.is_serial else Absent(absent="no_mean")
+    return Absent(absent="one_client") if cell.load.concurrency == 1 else Absent(absent="no_mean")
 
 
 def _timing_columns(layout: _Layout) -> Iterator[Column]:

@@ -16,7 +16,8 @@ class LoadWords:
     """Wording of one kind of load.
 
     `text` names one load, `together` all of a campaign in a sentence; `how` and `preposition` stand before them;
-    `heading` and `caption` are those of a page's table, `terminal` that of a table in the terminal.
+    `heading` and `caption` are those of a page's table, `terminal` that of a table in the terminal, where `head` and
+    `size` are the column that tells loads of the kind apart.
     """
 
     text: Callable[[Load], str]
@@ -26,6 +27,8 @@ class LoadWords:
     heading: str
     caption: str
     terminal: str
+    head: tuple[str, str]
+    size: Callable[[Load], str]
 
 
 def _rates(loads: Sequence[Load]) -> str:
@@ -47,6 +50,8 @@ LOAD_WORDS: Mapping[str, LoadWords] = {
         caption="Open loop: requests arrive at a fixed rate whether or not earlier ones are answered. "
         "Response time counts from the intended start.",
         terminal="at a rate",
+        head=("offered", "/s"),
+        size=lambda load: numbers.short(load.size),
     ),
     "clients": LoadWords(
         text=lambda load: numbers.plural(load.concurrency, "client"),
@@ -56,6 +61,8 @@ LOAD_WORDS: Mapping[str, LoadWords] = {
         heading="With clients that wait for their answer",
         caption=f"Closed loop: each client sends its next request when it has its answer. {BOUND_TEXT}",
         terminal="with clients (more than one: bounded by the throughput)",
+        head=("", "clients"),
+        size=lambda load: numbers.count(load.concurrency),
     ),
     "streams": LoadWords(
         text=lambda load: numbers.plural(load.connections, "held stream"),
@@ -65,6 +72,8 @@ LOAD_WORDS: Mapping[str, LoadWords] = {
         heading="With streams held open",
         caption="Streams are opened and stay open, more at each step.",
         terminal="with streams held open",
+        head=("", "streams"),
+        size=lambda load: numbers.count(load.connections),
     ),
 }
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from weighbridge.matrix.loads import Load
 from weighbridge.publish import numbers
 from weighbridge.publish.cells_table import has_figures, loaded_warning, message
 from weighbridge.publish.clean import plain
@@ -39,7 +40,7 @@ def cells_text(summary: Summary, names: Names, cells: Sequence[CellSummary]) -> 
     warning = f". {loaded_warning(summary)}" if summary.loaded_machine else ""
     parts = []
     for group in grouped(names, cells):
-        columns = _columns(names, group, rate=load.has_schedule)
+        columns = _columns(names, group, load)
         rows = ordered(names, group)
         heading = f"{title(names, group[-1])}, {how}, ms\n{drivers_text(group)}\n{cores_text(summary)}{warning}"
         parts.append(f"{heading}\n\n{_set(columns, rows)}")
@@ -52,12 +53,12 @@ def label(names: Names, cell: CellSummary) -> str:
     return f" ({told})" if told else ""
 
 
-def _columns(names: Names, group: Sequence[CellSummary], *, rate: bool) -> list[_Column]:
+def _columns(names: Names, group: Sequence[CellSummary], load: Load) -> list[_Column]:
     disk = [_Column(("", "disk"), lambda cell: plain(cell.disk, limit=40), is_number=False)]
     return [
         _Column(("", "gateway"), lambda cell: _gateway(names, cell), is_number=False),
         *(disk if names.varies_disk else []),
-        *(_rate_columns() if rate else _client_columns()),
+        *_load_columns(load),
         *_times(group),
         *(_figure(one) for one in shown([Show("cpu_ms_per_request")], group)),
         _Column(("", "runs"), lambda cell: f"{cell.runs_accepted}/{cell.runs_attempted}"),
@@ -87,14 +88,11 @@ def _figure(one: Show, name: Percentile | None = None) -> _Column:
     return _Column(terminal_head(one, name), text)
 
 
-def _rate_columns() -> tuple[_Column, ...]:
-    offered = _Column(("offered", "/s"), lambda cell: numbers.short(cell.load.size))
-    return (offered, _figure(Show("achieved_rps")))
-
-
-def _client_columns() -> tuple[_Column, ...]:
-    clients = _Column(("", "clients"), lambda cell: numbers.count(cell.load.concurrency))
-    return (clients, _figure(Show("achieved_rps")), _figure(Show("littles_rps")))
+def _load_columns(load: Load) -> tuple[_Column, ...]:
+    words = LOAD_WORDS[load.kind]
+    own = _Column(words.head, lambda cell: words.size(cell.load))
+    bound = () if load.has_schedule else (_figure(Show("littles_rps")),)
+    return (own, _figure(Show("achieved_rps")), *bound)
 
 
 def _gateway(names: Names, cell: CellSummary) -> str:
