@@ -111,7 +111,7 @@ class Matrix(Strict):
     modes: Annotated[tuple[Mode, ...], Field(min_length=1)] = Field(description="Modes: plain, stream.")
     payloads: Annotated[dict[Name, Payload], Field(min_length=1)] = Field(description="Prompt sizes by name.")
     answers: Annotated[dict[Name, Answer], Field(min_length=1)] = Field(description="Provider answers by name.")
-    loads: Loads = Field(description="Loads: rate, clients, streams.")
+    loads: Loads = Field(description=f"Loads: {', '.join(Loads.model_fields)}.")
     driver: DriverName = Field(default="oha", description="Load generator.")
     runs: Annotated[int, whole(1, RUNS_LIMIT)] = Field(description="Accepted runs wanted of each cell, such as 3.")
     grade: Grade = Field(default="ci", description="What may be said of the figures.")
