@@ -43,7 +43,7 @@ FigureValue = (
 Values = Mapping[MetricKey, FigureValue]
 
 # What a value of each kind may be, and what stands where nothing was measured.
-_TYPES: Mapping[Kind, tuple[type, ...]] = {
+TYPES: Mapping[Kind, tuple[type, ...]] = {
     "time": (Timing, Absent),
     "value": (Figure, Absent),
     "count": (int, type(None)),
@@ -58,7 +58,7 @@ _MISSING: Mapping[Kind, FigureValue] = {"count": None, "number": None, "word": N
 
 
 def _fits(value: FigureValue, kind: Kind) -> bool:
-    return isinstance(value, _TYPES[kind]) and not isinstance(value, bool)
+    return isinstance(value, TYPES[kind]) and not isinstance(value, bool)
 
 
 class Figures(Document):
