@@ -1,4 +1,4 @@
-"""A program that is to be run: what `load` asks for and `rig` runs."""
+"""A program that is to be found or run: what `load` asks for and `rig` does."""
 
 from __future__ import annotations
 
@@ -25,6 +25,20 @@ class Command:
     cut_after_s: float | None = None
     stop_signal: signal.Signals = signal.SIGINT
     secrets: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class OnPath:
+    """A program that is looked for on PATH: how it tells its version, the least that will do, how people get it.
+
+    `version_pattern` finds the version as its first group where what it prints for `version_argv` begins.
+    """
+
+    name: str
+    version_argv: tuple[str, ...]
+    version_pattern: str
+    minimum: tuple[int, int]
+    advice: str
 
 
 @dataclass(frozen=True)

@@ -86,8 +86,8 @@ class Standing:
     def client(self, role: str, driver: str, load: Load, *, is_optional: bool = True) -> ClientSpec:
         """A client of a window."""
         found = OF_ROLE["open_streams"] if role == "open_streams" else DRIVERS[driver]
-        folder = found.program_folder
-        tool = self.oha if folder is None else bundled_tool(found.name, folder)
+        folder = found.program
+        tool = bundled_tool(found.name, folder) if isinstance(folder, Path) else self.oha
         spec = ClientSpec(role, found, tool, load, is_optional)
         return replace(spec, look=partial(look_at_step, self.rig, self.lane)) if role == "open_streams" else spec
 

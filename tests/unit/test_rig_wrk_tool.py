@@ -7,9 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from weighbridge.command import OnPath
 from weighbridge.errors import ToolMissing
-from weighbridge.rig.tools import Toolbox
+from weighbridge.load.wrk.driver import Wrk
+from weighbridge.rig.path_tool import find_on_path, require_on_path
 
+WRK = Wrk.program
+assert isinstance(WRK, OnPath)
 USAGE = "Copyright (C) 2012 Will Glozer\nUsage: wrk <options> <url>"
 
 
@@ -33,7 +37,7 @@ def put_wrk(folder: Path, says: str) -> Path:
 def test_a_wrk_on_path_is_used_with_its_version(tmp_path: Path, says: str, version: str) -> None:
     """Whatever stands before the number, and although `-v` ends with 1."""
     program = put_wrk(tmp_path, says)
-    tool = Toolbox(tmp_path).require_wrk(f"{tmp_path}:/usr/bin:/bin")
+    tool = require_on_path(WRK, f"{tmp_path}:/usr/bin:/bin")
     assert tool.path == program
     assert (tool.facts.name, tool.facts.version, tool.facts.source) == ("wrk", version, "path")
     assert tool.facts.sha256 == hashlib.sha256(program.read_bytes()).hexdigest()
@@ -51,15 +55,15 @@ def test_a_wrk_on_path_is_used_with_its_version(tmp_path: Path, says: str, versi
 def test_another_or_an_old_wrk_is_passed_over(tmp_path: Path, says: str, reason: str) -> None:
     """The remark says why, and the error how to get a better one."""
     put_wrk(tmp_path, says)
-    found = Toolbox(tmp_path).find_wrk(f"{tmp_path}:/usr/bin:/bin")
+    found = find_on_path(WRK, f"{tmp_path}:/usr/bin:/bin")
     assert found.tool is None
     assert reason in (found.remark or "")
     with pytest.raises(ToolMissing, match=f"{reason}.*apt install wrk"):
-        Toolbox(tmp_path).require_wrk(f"{tmp_path}:/usr/bin:/bin")
+        require_on_path(WRK, f"{tmp_path}:/usr/bin:/bin")
 
 
 def test_without_wrk_one_sentence_says_how_to_get_it(tmp_path: Path) -> None:
     """Both package managers are named; nothing is built or written."""
     with pytest.raises(ToolMissing, match=r"wrk 4\.1 .*`apt install wrk` or `brew install wrk`"):
-        Toolbox(tmp_path).require_wrk(str(tmp_path))
+        require_on_path(WRK, str(tmp_path))
     assert list(tmp_path.iterdir()) == []

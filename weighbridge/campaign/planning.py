@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from pathlib import Path
 
 from weighbridge import METHOD_VERSION
 from weighbridge.campaign.request import CampaignRequest
@@ -71,8 +72,8 @@ def companion_tools(cells: Sequence[Cell]) -> tuple[ToolFacts, ...]:
 
 def driver_tool(name: str) -> Tool:
     """Return the program of a driver that comes with us; ToolMissing for another, which has to be found."""
-    folder = DRIVERS[name].program_folder
-    if folder is None:
+    folder = DRIVERS[name].program
+    if not isinstance(folder, Path):
         raise ToolMissing(f"{name} does not come with Weighbridge, so it cannot drive beside another load generator")
     return bundled_tool(name, folder)
 

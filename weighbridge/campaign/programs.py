@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from types import MappingProxyType
 
 from weighbridge.campaign.request import CampaignRequest
@@ -38,8 +39,8 @@ class Programs:
 
     def tool_of(self, driver: Driver) -> Tool:
         """Return the program of a driver that is there."""
-        if driver.program_folder is not None:
-            return bundled_tool(driver.name, driver.program_folder)
+        if isinstance(driver.program, Path):
+            return bundled_tool(driver.name, driver.program)
         return self.tools[driver.name]
 
 
@@ -53,7 +54,7 @@ def find_programs(request: CampaignRequest, path_env: str) -> Programs:
     absent: dict[str, str] = {}
     for name, driver in DRIVERS.items():
         try:
-            tools[name] = toolbox.find(name, driver.program_folder, path_env)
+            tools[name] = toolbox.find(name, driver.program, path_env)
         except ToolMissing as error:
             absent[name] = str(error)
     return Programs({**tools, request.driver.name: request.tool}, absent)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from weighbridge.command import Command
+from weighbridge.command import Command, OnPath
 from weighbridge.load.formats import Formats
 from weighbridge.load.reading import Reading
 from weighbridge.matrix.loads import Load
@@ -66,11 +66,14 @@ class LoadOutputs:
 
 
 class Driver(Protocol):
-    """One load generator. `program_folder` holds its program where it comes with us; None: `rig` finds it by name."""
+    """One load generator.
+
+    `program` is the folder of one that comes with us, or how it is known on PATH; None: `rig` has a way of its own.
+    """
 
     name: str
     capabilities: Capabilities
-    program_folder: Path | None
+    program: Path | OnPath | None
     formats: Formats
 
     def command(self, plan: LoadPlan) -> Command:

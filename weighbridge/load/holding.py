@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from weighbridge.command import Command
+from weighbridge.command import Command, OnPath
 from weighbridge.errors import InputError, Place
 from weighbridge.load.driver import Capabilities, LoadOutputs, LoadPlan
 from weighbridge.load.formats import Formats
@@ -36,7 +36,7 @@ class Holder:
     """Holds streams open, more at each step."""
 
     name = "probe"
-    program_folder: Path | None = PROGRAM_FOLDER
+    program: Path | OnPath | None = PROGRAM_FOLDER
     formats = Formats(formats=(), what="a report of the holder of streams")
     capabilities = Capabilities(
         loads=frozenset({"streams"}), first_byte=frozenset(), unique_prompts=True, gaps=False, inband=False

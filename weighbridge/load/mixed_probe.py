@@ -28,7 +28,7 @@ class MixedProbe:
     seed: int
     name = _PROBE.name
     capabilities = _PROBE.capabilities
-    program_folder = _PROBE.program_folder
+    program = _PROBE.program
     formats = _PROBE.formats
 
     def command(self, plan: LoadPlan) -> Command:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from weighbridge.command import Command
+from weighbridge.command import Command, OnPath
 from weighbridge.errors import InputError
 from weighbridge.load.document import read_as
 from weighbridge.load.driver import Capabilities, LoadOutputs, LoadPlan
@@ -32,7 +32,7 @@ class Probe:
     """Drives `rate` and `clients` with unique prompts and sees stamps, chunks and gaps of every request."""
 
     name = "probe"
-    program_folder: Path | None = PROGRAM_FOLDER
+    program: Path | OnPath | None = PROGRAM_FOLDER
     formats = FORMATS
     capabilities = Capabilities(
         # A second program of its own holds streams open.

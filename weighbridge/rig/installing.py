@@ -76,6 +76,14 @@ class Tool:
 
 
 @dataclass(frozen=True)
+class Search:
+    """What was found: the tool to use, and a remark when one was passed over."""
+
+    tool: Tool | None
+    remark: str | None = None
+
+
+@dataclass(frozen=True)
 class Installed:
     """A gateway that is ready to be started: its program, its Python, what it needs in its environment."""
 

@@ -18,6 +18,7 @@ from weighbridge.record.host import ToolFacts
 from weighbridge.rig.asking import ask
 from weighbridge.rig.installing import (
     InstallMark,
+    Search,
     Step,
     Tell,
     Tool,
@@ -44,14 +45,6 @@ _LOOK_EVERY_S = 2.0
 
 
 @dataclass(frozen=True)
-class OhaSearch:
-    """What was found: the oha to use, and a remark when one was passed over."""
-
-    tool: Tool | None
-    remark: str | None = None
-
-
-@dataclass(frozen=True)
 class _Recipe:
     """How one build differs: what is said before, what cargo gets, what is recorded."""
 
@@ -70,7 +63,7 @@ _RECIPES = {
 }
 
 
-def find_oha(home: Path, path_env: str) -> OhaSearch:
+def find_oha(home: Path, path_env: str) -> Search:
     """The oha on PATH when it is new enough, else our own build, else none."""
     on_path = shutil.which("oha", path=path_env)
     remark = None
@@ -78,11 +71,11 @@ def find_oha(home: Path, path_env: str) -> OhaSearch:
         version = version_of(Path(on_path), path_env)
         if version is not None and _numbers(version) >= MINIMUM:
             facts = ToolFacts(name="oha", version=version, sha256=sha256_of(Path(on_path)), source="path")
-            return OhaSearch(Tool(Path(on_path), facts))
+            return Search(Tool(Path(on_path), facts))
         what = f"is version {version}" if version else "does not tell its version"
         remark = f"the oha on PATH {what} and is not used: Weighbridge needs {MINIMUM_TEXT} or later"
     own = next((tool for build in BUILDS if (tool := _own(home, build)) is not None), None)
-    return OhaSearch(own, remark)
+    return Search(own, remark)
 
 
 def install_oha(home: Path, workshop: Workshop, build: Build = "fast") -> Tool:

@@ -1,6 +1,6 @@
 """The tools of the rig and where they lie: `.weighbridge` beside the matrix.
 
-Called by the walk and the front door (`check`, `install`). Finding starts nothing but `oha --version` and `wrk -v`.
+Called by the walk and the front door (`check`, `install`). Finding starts nothing but the tools, for their versions.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from weighbridge.command import OnPath
 from weighbridge.errors import ToolMissing
-from weighbridge.rig import oha_tool, wrk_tool
+from weighbridge.rig import oha_tool
 from weighbridge.rig.bundled_tool import bundled_tool
-from weighbridge.rig.installing import Tool, Workshop
-from weighbridge.rig.oha_tool import Build, OhaSearch
-from weighbridge.rig.wrk_tool import WrkSearch
+from weighbridge.rig.installing import Search, Tool, Workshop
+from weighbridge.rig.oha_tool import Build
+from weighbridge.rig.path_tool import require_on_path
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Toolbox:
 
     home: Path
 
-    def find_oha(self, path_env: str) -> OhaSearch:
+    def find_oha(self, path_env: str) -> Search:
         """The oha to use, and a remark when one on PATH was passed over for its age."""
         return oha_tool.find_oha(self.home, path_env)
 
@@ -40,40 +41,31 @@ class Toolbox:
             workshop.tell(found.remark)
         return found.tool or self.install_oha(workshop, build)
 
-    def find_wrk(self, path_env: str) -> WrkSearch:
-        """The wrk on PATH, and a remark when it was passed over for its age."""
-        return wrk_tool.find_wrk(path_env)
-
-    def require_wrk(self, path_env: str) -> Tool:
-        """The wrk on PATH; ToolMissing says how to get one, for we build none."""
-        return wrk_tool.require_wrk(path_env)
-
-    def find(self, name: str, program_folder: Path | None, path_env: str) -> Tool:
+    def find(self, name: str, program: Path | OnPath | None, path_env: str) -> Tool:
         """Return the program of a driver as it is there; ToolMissing says what is to be done."""
-        if program_folder is not None:
-            return bundled_tool(name, program_folder)
-        return EXTERNAL[name].find(self, path_env)
+        if isinstance(program, Path):
+            return bundled_tool(name, program)
+        return BUILT[name].find(self, path_env) if program is None else require_on_path(program, path_env)
 
-    def obtain(self, name: str, program_folder: Path | None, workshop: Workshop) -> Tool:
+    def obtain(self, name: str, program: Path | OnPath | None, workshop: Workshop) -> Tool:
         """Return the program of a driver, found or built; ToolMissing when it cannot be had."""
-        if program_folder is not None:
-            return bundled_tool(name, program_folder)
-        return EXTERNAL[name].obtain(self, workshop)
+        if program is None:
+            return BUILT[name].obtain(self, workshop)
+        return self.find(name, program, workshop.path_env)
 
 
 @dataclass(frozen=True)
-class ExternalTool:
+class BuiltTool:
     """How the program of a driver is searched as it is there, and how it is obtained, which may raise ToolMissing.
 
-    `missing` and `advice` are what is said where it is not there; `builder` is the program that builds it, where we
-    build it.
+    `missing` and `advice` are what is said where it is not there; `builder` is the program that builds it.
     """
 
-    search: Callable[[Toolbox, str], OhaSearch | WrkSearch]
+    search: Callable[[Toolbox, str], Search]
     obtain: Callable[[Toolbox, Workshop], Tool]
     missing: str
     advice: str
-    builder: str | None = None
+    builder: str
 
     def find(self, toolbox: Toolbox, path_env: str) -> Tool:
         """Return the program as it is there; ToolMissing says what is to be done."""
@@ -84,24 +76,18 @@ class ExternalTool:
 
     def can_be_built(self, path_env: str) -> bool:
         """Return whether its builder is there."""
-        return self.builder is not None and shutil.which(self.builder, path=path_env) is not None
+        return shutil.which(self.builder, path=path_env) is not None
 
 
-# Load generators that do not come with us, by the name of their driver.
-EXTERNAL: Mapping[str, ExternalTool] = MappingProxyType(
+# Load generators that we build where they are not there, by the name of their driver.
+BUILT: Mapping[str, BuiltTool] = MappingProxyType(
     {
-        "oha": ExternalTool(
+        "oha": BuiltTool(
             lambda toolbox, path_env: toolbox.find_oha(path_env),
             lambda toolbox, workshop: toolbox.ensure_oha(workshop),
             missing="oha is not on PATH",
             advice="run: invoke install",
             builder="cargo",
-        ),
-        "wrk": ExternalTool(
-            lambda toolbox, path_env: toolbox.find_wrk(path_env),
-            lambda toolbox, workshop: toolbox.require_wrk(workshop.path_env),
-            missing=wrk_tool.MISSING,
-            advice=wrk_tool.ADVICE,
         ),
     }
 )

@@ -23,7 +23,7 @@ from weighbridge.rig.installing import Workshop
 from weighbridge.rig.obtain import find_gateway, obtain_gateway
 from weighbridge.rig.signals import StopSignals
 from weighbridge.rig.supervisor import Supervisor
-from weighbridge.rig.tools import EXTERNAL, Toolbox
+from weighbridge.rig.tools import BUILT, Toolbox
 from weighbridge.tasks import front
 from weighbridge.tasks.provision import used_recipes
 
@@ -76,7 +76,7 @@ def check(_: Context, matrix: str = "", recipes: str = "", quick: bool = False) 
     front.say(f"matrix     {opened.loaded.path}: {len(opened.cells)} cells")
     driver = opened.loaded.matrix.driver
     try:
-        found = Toolbox(front.home()).find(driver, DRIVERS[driver].program_folder, environ["PATH"])
+        found = Toolbox(front.home()).find(driver, DRIVERS[driver].program, environ["PATH"])
         front.say(f"{driver:<10} {found.facts.version}")
     except ToolMissing as error:
         front.say(f"{driver:<10} {error}")
@@ -109,7 +109,7 @@ def install(_: Context, matrix: str = "", recipes: str = "", only: Any = None) -
     opened = front.open_matrix(front.Asked(matrix, recipes))
     wanted = {recipe.id: recipe for recipe in used_recipes(opened)}
     driver = opened.loaded.matrix.driver
-    known = (*dict.fromkeys((driver, *(name for name, tool in EXTERNAL.items() if tool.builder))), *wanted)
+    known = (*dict.fromkeys((driver, *BUILT)), *wanted)
     asked = tuple(only or ()) or (driver, *wanted)
     for name in asked:
         if name not in known:
@@ -135,7 +135,7 @@ def install(_: Context, matrix: str = "", recipes: str = "", only: Any = None) -
 def _installed(name: str, wanted: dict[str, Any], folder: Path, workshop: Workshop) -> str:
     driver, toolbox = DRIVERS.get(name), Toolbox(folder)
     if driver is not None:
-        facts = toolbox.obtain(name, driver.program_folder, workshop).facts
+        facts = toolbox.obtain(name, driver.program, workshop).facts
     else:
         facts = obtain_gateway(wanted[name], folder, workshop).facts
     return f"{name:<12} {facts.version or 'version unknown'} ({facts.source})"

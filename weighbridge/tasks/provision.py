@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from weighbridge.campaign.listener import Listener
 from weighbridge.errors import ToolMissing
@@ -13,7 +14,7 @@ from weighbridge.record.coded import CampaignWarning
 from weighbridge.rig.installing import Installed, Tool, Workshop
 from weighbridge.rig.obtain import find_gateway, obtain_gateway
 from weighbridge.rig.supervisor import Supervisor
-from weighbridge.rig.tools import EXTERNAL, Toolbox
+from weighbridge.rig.tools import BUILT, Toolbox
 from weighbridge.tasks import front
 
 
@@ -41,8 +42,8 @@ def at_hand(
     there is nothing to build it with. A driver that was asked for by name is never replaced.
     """
     name, path_env = opened.loaded.matrix.driver, front.environment().get("PATH", "")
-    external = EXTERNAL.get(name)
-    if asked.driver or external is None or external.builder is None:
+    external = BUILT.get(name)
+    if asked.driver or external is None:
         return opened, None
     found = external.search(Toolbox(front.home()), path_env)
     if found.tool is not None or (compiles and external.can_be_built(path_env)):
@@ -50,7 +51,7 @@ def at_hand(
     how = f"`invoke install` builds {name}"
     if not external.can_be_built(path_env):
         how = f"{name} needs {external.builder} to be built"
-    stand_in = next(driver.name for driver in DRIVERS.values() if driver.program_folder is not None)
+    stand_in = next(driver.name for driver in DRIVERS.values() if isinstance(driver.program, Path))
     remark = f"{found.remark or f'{name} is not there'}, so the built-in {stand_in} drives; {how}"
     return front.open_matrix(replace(asked, driver=stand_in)), CampaignWarning(code="driver_replaced", detail=remark)
 
@@ -66,7 +67,7 @@ def provide(opened: front.Opened, listener: Listener, *, install: bool) -> Provi
             listener.warning(sentence)
         workshop = Workshop(runner=supervisor, tell=listener.phase, environ=environ)
         driver = DRIVERS[opened.loaded.matrix.driver]
-        tool = Toolbox(folder).obtain(driver.name, driver.program_folder, workshop)
+        tool = Toolbox(folder).obtain(driver.name, driver.program, workshop)
         gateways, unavailable = {}, {}
         for recipe in used_recipes(opened):
             try:
@@ -79,7 +80,7 @@ def provide(opened: front.Opened, listener: Listener, *, install: bool) -> Provi
 
 def _found(opened: front.Opened, environ: Mapping[str, str]) -> Provisions:
     driver = DRIVERS[opened.loaded.matrix.driver]
-    tool = Toolbox(front.home()).find(driver.name, driver.program_folder, environ["PATH"])
+    tool = Toolbox(front.home()).find(driver.name, driver.program, environ["PATH"])
     gateways, unavailable = {}, {}
     for recipe in used_recipes(opened):
         try:

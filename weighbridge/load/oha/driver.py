@@ -7,21 +7,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from weighbridge.command import Command
+from weighbridge.command import Command, OnPath
 from weighbridge.load.driver import Capabilities, LoadOutputs, LoadPlan
 from weighbridge.load.left import lines_said, outputs_of, read_left
 from weighbridge.load.oha.formats import FORMATS
 from weighbridge.load.patience import WRITING_S, cut_after_s
 from weighbridge.load.reading import Reading
 
-MINIMUM_VERSION = (1, 14, 0)
-
 
 class Oha:
     """Drives `rate` and `clients`; prompts are drawn with replacement, so they are not unique."""
 
     name = "oha"
-    program_folder: Path | None = None
+    program: Path | OnPath | None = None
     formats = FORMATS
     capabilities = Capabilities(
         loads=frozenset({"rate", "clients"}),

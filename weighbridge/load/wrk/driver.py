@@ -10,7 +10,7 @@ import math
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from weighbridge.command import Command
+from weighbridge.command import Command, OnPath
 from weighbridge.errors import InputError, ToolMissing
 from weighbridge.load.driver import Capabilities, LoadOutputs, LoadPlan
 from weighbridge.load.left import lines_said, outputs_of, read_left
@@ -18,7 +18,6 @@ from weighbridge.load.patience import WRITING_S, cut_after_s
 from weighbridge.load.reading import Reading
 from weighbridge.load.wrk.formats import FORMATS
 
-MINIMUM_VERSION = (4, 1)
 # One connection a thread; so many threads of wrk were tried, each with some 150 KiB.
 MOST_CONNECTIONS = 1_000
 
@@ -38,7 +37,14 @@ class Wrk:
     """Drives `rate` and `clients`, each prompt once; streams are timed to their end only."""
 
     name = "wrk"
-    program_folder: Path | None = None
+    program: Path | OnPath | None = OnPath(
+        name="wrk",
+        version_argv=("-v",),
+        # Packagers put words of their own before the number.
+        version_pattern=r"wrk \D*?(\d+(?:\.\d+)+[\w.+~-]*) ",
+        minimum=(4, 1),
+        advice="install it with `apt install wrk` or `brew install wrk`",
+    )
     formats = FORMATS
     capabilities = Capabilities(
         loads=frozenset({"rate", "clients"}),
