@@ -13,6 +13,7 @@ from weighbridge.load.formats import Found
 from weighbridge.load.read import FORMATS
 from weighbridge.matrix.drivers import companion_of, driver_of
 from weighbridge.matrix.loads import LOADS
+from weighbridge.matrix.suggest import listed
 from weighbridge.rig.tools import BUILT
 
 
@@ -54,7 +55,7 @@ def test_a_matrix_may_name_every_driver_and_no_other(tmp_path: Path) -> None:
         loaded(tmp_path, ("runs: 3", "runs: 3\ndriver: prob"))
 
     said = str(caught.value)
-    assert ":15:9: driver: 'prob' is not known; expected oha, wrk or probe. Did you mean probe?" in said
+    assert f":15:9: driver: 'prob' is not known; expected {listed(DRIVERS)}. Did you mean probe?" in said
 
 
 def test_a_driver_that_a_quick_run_asks_for_is_checked_in_every_reading(tmp_path: Path) -> None:

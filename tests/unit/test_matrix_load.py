@@ -18,9 +18,10 @@ from tests.unit.matrix_samples import DATA, SMALL, loaded
 from weighbridge.errors import InputError
 from weighbridge.load.drivers import TRAITS
 from weighbridge.matrix.load import parsed_path, read_matrix
+from weighbridge.matrix.suggest import listed
 from weighbridge.matrix.yamltext import path_text
 
-DRIVERS = "expected oha, wrk or probe"
+DRIVERS = f"expected {listed(TRAITS)}"
 QUICK = DATA / "matrices" / "good" / "quick.yaml"
 
 

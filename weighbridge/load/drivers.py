@@ -13,7 +13,14 @@ from weighbridge.load.wrk.driver import Wrk
 from weighbridge.matrix.drivers import Drivers, DriverTraits
 from weighbridge.matrix.loads import Role
 
-DRIVERS: Mapping[str, Driver] = MappingProxyType({driver.name: driver for driver in (Oha(), Wrk(), Probe())})
+# In the order in which messages list them.
+_EVERY: tuple[Driver, ...] = (
+    Oha(),
+    Wrk(),
+    Probe(),
+)
+
+DRIVERS: Mapping[str, Driver] = MappingProxyType({driver.name: driver for driver in _EVERY})
 
 # Programs that a role in a window takes, whatever drives the rest of it.
 OF_ROLE: Mapping[Role, Driver] = MappingProxyType({"open_streams": Holder()})
