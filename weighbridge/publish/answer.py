@@ -6,6 +6,7 @@ Only firm figures stand here (enough samples beyond them); a cell without figure
 
 from __future__ import annotations
 
+from weighbridge.matrix.axes import others
 from weighbridge.publish import numbers
 from weighbridge.publish.cells_table import has_figures, message
 from weighbridge.publish.certificate import own_certificate
@@ -86,11 +87,8 @@ def _headline(summary: Summary, names: Names) -> list[CellSummary]:
     if not weighed:
         return []
     first = weighed[0]
-    same = [
-        c
-        for c in weighed
-        if (c.chain, c.disk, c.payload, c.answer) == (first.chain, names.disks[0], first.payload, first.answer)
-    ]
+    but = ("gateway", "disk", "mode", "load")
+    same = [c for c in weighed if c.disk == names.disks[0] and others(c, *but) == others(first, *but)]
     lowest = min(
         same, key=lambda cell: (not has_firm_added(cell), not cell.load.is_serial, names.place(cell)), default=first
     ).load

@@ -55,7 +55,7 @@ def legs_tables(summary: Summary, names: Names, anchor: str) -> tuple[Table, ...
     found = []
     if measures_added(summary.cells):
         found.append(_legs_table(summary, names, anchor))
-    if names.varies_payload or names.varies_answer:
+    if names.varies & {"payload", "answer"}:
         found.append(_slopes_table(summary, names, anchor))
     return tuple(found)
 
@@ -177,12 +177,8 @@ def _slope_row(names: Names, slope: Slope, cell: CellSummary) -> Row:
 
 def _where(names: Names, slope: Slope, cell: CellSummary) -> str:
     """The cells of a line in one phrase: all that they share."""
-    along_payload = slope.axis == "payload_kib"
-    alike = replace(
-        names,
-        varies_payload=names.varies_payload and not along_payload,
-        varies_answer=names.varies_answer and along_payload,
-    )
+    along = "payload" if slope.axis == "payload_kib" else "answer"
+    alike = replace(names, varies=names.varies - {along})
     disk = f" · disk {plain(cell.disk, limit=40)}" if names.varies_disk else ""
     return f"{alike.work(cell)} · {load_text(cell.load)}{disk}"
 

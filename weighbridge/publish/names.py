@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from weighbridge.matrix.axes import varied
+from weighbridge.matrix.axes import AXES, varied
 from weighbridge.matrix.cells import FLOOR
 from weighbridge.matrix.loads import LOADS
 from weighbridge.matrix.requests import AnswerSpec
@@ -19,18 +19,19 @@ from weighbridge.publish.words import MOCK_LABEL
 from weighbridge.record.summary import CellSummary, GatewaySummary, Summary
 
 _MODES = ("plain", "stream")
+# Axes that are named where a campaign varies them.
+_LISTED = tuple(axis for axis in AXES if axis.listed is not None)
 
 
 @dataclass(frozen=True)
 class Names:
-    """Names and orders of one campaign."""
+    """Names and orders of one campaign; `varies` are the axes in which its cells differ."""
 
     gateways: Mapping[str, GatewaySummary]
     chains: tuple[str, ...]
     disks: tuple[str, ...]
     answers: Mapping[str, AnswerSpec]
-    varies_payload: bool
-    varies_answer: bool
+    varies: frozenset[str]
 
     @property
     def varies_disk(self) -> bool:
@@ -65,22 +66,20 @@ class Names:
         return f"{self.policy(cell)} · {cell.mode}"
 
     def policy(self, cell: CellSummary) -> str:
-        """Chain, with payload and answer where the matrix varies them."""
-        parts = [f"chain {plain(cell.chain, limit=40)}"]
-        if self.varies_payload:
-            parts.append(f"payload {plain(cell.payload, limit=40)}")
-        if self.varies_answer:
-            parts.append(f"answer {plain(cell.answer, limit=40)}")
-        return " · ".join(parts)
+        """Chain, with the axes such as payload and answer that the matrix varies."""
+        varied_ones = (axis for axis in _LISTED if axis.name in self.varies)
+        more = (f"{axis.name} {plain(axis.read(cell), limit=40)}" for axis in varied_ones)
+        return " · ".join([f"chain {plain(cell.chain, limit=40)}", *more])
 
     def where(self, cell: CellSummary) -> str:
         """Everything but the gateway: `chain none · plain · 50/s`, and the disk where several are compared."""
         disk = f" · disk {plain(cell.disk, limit=40)}" if self.varies_disk else ""
         return f"{self.work(cell)} · {load_text(cell.load)}{disk}"
 
-    def order(self, cell: CellSummary) -> tuple[int, int, str, str]:
-        """Sort key of a section: chain, mode, payload, answer."""
-        return (_index(self.chains, cell.chain), _MODES.index(cell.mode), cell.payload, cell.answer)
+    def order(self, cell: CellSummary) -> tuple[int, int, tuple[str, ...]]:
+        """Sort key of a section: chain, mode, and axes such as payload and answer."""
+        listed = tuple(axis.read(cell) for axis in _LISTED)
+        return (_index(self.chains, cell.chain), _MODES.index(cell.mode), listed)
 
     def place(self, cell: CellSummary) -> tuple[int, float, int]:
         """Return the sort key inside a section: the kind of load, then the load, then the disk."""
@@ -94,14 +93,12 @@ class Names:
 def names_of(summary: Summary) -> Names:
     """Names and orders of a campaign; chains and disks keep the order in which the matrix lists them."""
     weighed = [cell for cell in summary.cells if not is_floor(cell)] or list(summary.cells)
-    varies = varied(summary.cells)
     return Names(
         gateways={gateway.id: gateway for gateway in summary.gateways},
         chains=_unique(cell.chain for cell in weighed),
         disks=_unique(cell.disk for cell in weighed),
         answers=summary.answers,
-        varies_payload="payload" in varies,
-        varies_answer="answer" in varies,
+        varies=varied(summary.cells),
     )
 
 

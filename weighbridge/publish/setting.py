@@ -26,7 +26,7 @@ def setting_text(summary: Summary, names: Names, cells: Sequence[CellSummary]) -
     provider = []
     for answer, mode in used:
         if answer in names.answers:
-            name = f" {plain(answer, limit=40)}" if names.varies_answer else ""
+            name = f" {plain(answer, limit=40)}" if "answer" in names.varies else ""
             provider.append(f"{answer_text(names.answers[answer], mode)} ({mode}{name})")
     return (
         f"The mock provider {' and '.join(provider) or 'answers by its own schedule'}. "

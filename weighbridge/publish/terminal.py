@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from tabulate import tabulate
 
+from weighbridge.matrix.axes import AXES, varied
 from weighbridge.matrix.cells import Cell
 from weighbridge.publish import numbers
 from weighbridge.publish.answer import answer
@@ -113,7 +114,8 @@ def plan_text(plan: PlanFacts) -> str:
     ]  # fmt: skip
     heads = ["cell", "driver", "requests", "connections", "not supported because"]
     parts = [_table(rows, heads, [_LEFT, _LEFT, _RIGHT, _RIGHT, _LEFT])]
-    parts += [_block_text(number, block) for number, block in enumerate(plan.blocks, start=1)]
+    varies = varied(plan.cells)
+    parts += [_block_text(number, block, varies) for number, block in enumerate(plan.blocks, start=1)]
     parts.append(
         f"{numbers.plural(len(plan.cells), 'cell')}, {numbers.plural(len(plan.blocks), 'block')}, "
         f"{numbers.plural(plan.window_count, 'window')}: about {numbers.duration(plan.seconds)} and "
@@ -123,15 +125,20 @@ def plan_text(plan: PlanFacts) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _block_text(number: int, block: Sequence[Cell]) -> str:
+def _block_text(number: int, block: Sequence[Cell], varies: frozenset[str]) -> str:
     lanes: dict[str, list[str]] = {}
     for cell in block:
-        lanes.setdefault(plain(cell.lane.name, limit=120), []).append(f"{cell.mode} {cell.load.name}")
+        lanes.setdefault(plain(cell.lane.name, limit=120), []).append(_window_text(cell, varies))
     rows = [[lane, ", ".join(windows)] for lane, windows in lanes.items()]
     widths: list[int | None] = [None, 90]
     return f"block {number}\n" + tabulate(
         rows, tablefmt="plain", disable_numparse=True, maxcolwidths=widths, colalign=(_LEFT, _LEFT)
     )
+
+
+def _window_text(cell: Cell, varies: frozenset[str]) -> str:
+    more = (f"{axis.name} {axis.read(cell)}" for axis in AXES if axis.listed is not None and axis.name in varies)
+    return plain(" ".join([cell.mode, cell.load.name, *more]), limit=120)
 
 
 def load_report_text(report: LoadReport) -> str:
