@@ -13,6 +13,7 @@ from weighbridge.matrix.catalogue import read_catalogue
 from weighbridge.matrix.expand import expand
 from weighbridge.matrix.load import read_matrix
 from weighbridge.matrix.loads import LOADS
+from weighbridge.matrix.model import Matrix
 from weighbridge.matrix.suggest import listed
 
 GOOD = sorted((DATA / "matrices" / "good").glob("*.yaml"))
@@ -20,8 +21,14 @@ BAD = sorted((DATA / "matrices" / "bad").glob("*.yaml"))
 SHIPPED = [ROOT / "matrix.yaml", *sorted((ROOT / "examples").glob("*.yaml"))]
 
 
-# Lists that a sentence names, so that a new driver or kind of load changes no file.
-LISTS = {"{drivers}": listed(TRAITS), "{loads}": listed(LOADS, last="and")}
+KEYS = [field.alias or name for name, field in Matrix.model_fields.items()]
+# Lists that a sentence names, so that a new driver, kind of load or key changes no file.
+LISTS = {
+    "{drivers}": listed(TRAITS),
+    "{loads}": listed(LOADS, last="and"),
+    "{keys}": listed(KEYS),
+    "{quick_keys}": listed(key for key in KEYS if key not in ("schema", "recipes", "quick")),
+}
 
 
 def _first_comment(file: Path) -> str:
