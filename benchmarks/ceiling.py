@@ -22,7 +22,7 @@ from benchmarks.place import Place, Standing, ask, first_body, pinned, shape, st
 from benchmarks.results import Outcome, Table, Target
 from weighbridge.command import Command
 from weighbridge.errors import LaneFailed, ToolMissing
-from weighbridge.rig.ports import choose
+from weighbridge.rig.processes.ports import choose
 
 CONNECTION_COUNTS = (1, 32)
 LEAST_RATIO = 2.0

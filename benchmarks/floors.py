@@ -17,7 +17,7 @@ from benchmarks.place import Place, provider_of
 from benchmarks.results import Outcome, Table, Target
 from benchmarks.windows import ANSWER, CLIENT, Seen, drive, load_of
 from weighbridge.errors import ToolMissing
-from weighbridge.rig.oha_tool import find_oha
+from weighbridge.rig.install.oha import find_oha
 
 RATES_RPS = (50, 300)
 MOST_ABOVE_OHA_US = 30.0

@@ -17,13 +17,13 @@ import psutil
 
 from weighbridge import resources
 from weighbridge.errors import LaneFailed
-from weighbridge.load.bodies import BodyPlan, write_bodies
+from weighbridge.load.contract.bodies import BodyPlan, write_bodies
 from weighbridge.matrix.requests import PayloadSpec
-from weighbridge.rig import http
-from weighbridge.rig.ports import choose
-from weighbridge.rig.ready import Watched, wait_ready
-from weighbridge.rig.services import Child, Service
-from weighbridge.rig.supervisor import Supervisor
+from weighbridge.rig.lanes import http
+from weighbridge.rig.lanes.readiness import Watched, wait_ready
+from weighbridge.rig.processes.child import Child, Service
+from weighbridge.rig.processes.ports import choose
+from weighbridge.rig.processes.supervisor import Supervisor
 
 PAYLOAD = PayloadSpec("1k", 0, 1024)
 _PIN = "import os, sys; os.sched_setaffinity(0, {int(sys.argv[1])}); os.execvp(sys.argv[2], sys.argv[2:])"

@@ -14,10 +14,10 @@ import sys
 import time
 from pathlib import Path
 
-from weighbridge.judge.figures import run_figures
+from weighbridge.judge.figures.run_figures import run_figures
 from weighbridge.judge.window import Client, Window
+from weighbridge.load.contract.reading import Reading
 from weighbridge.load.read import read_report
-from weighbridge.load.reading import Reading
 from weighbridge.matrix.loads import RateLoad
 from weighbridge.matrix.requests import AnswerSpec
 from weighbridge.record.figures import Timing

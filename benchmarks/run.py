@@ -24,9 +24,9 @@ from benchmarks import ceiling, floors, pacing, speed
 from benchmarks.place import Place
 from benchmarks.results import Outcome
 from weighbridge.errors import Interrupted, WeighbridgeError
-from weighbridge.rig.meter import Meter
-from weighbridge.rig.signals import StopSignals
-from weighbridge.rig.supervisor import Supervisor
+from weighbridge.rig.machine.load_meter import Meter
+from weighbridge.rig.processes.signals import StopSignals
+from weighbridge.rig.processes.supervisor import Supervisor
 
 BENCHES: Mapping[str, Callable[[Place], Outcome]] = MappingProxyType(
     {"mock": ceiling.run, "floor": floors.run, "pacing": pacing.run, "speed": speed.run}

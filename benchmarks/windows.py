@@ -16,9 +16,9 @@ import numpy as np
 from benchmarks.place import Place, Standing
 from weighbridge.command import Command
 from weighbridge.errors import LaneFailed
-from weighbridge.judge.answers import good_answers, untrimmed
-from weighbridge.judge.figures import send_rate_error
-from weighbridge.load.driver import LoadPlan
+from weighbridge.judge.figures.row_masks import good_answers, untrimmed
+from weighbridge.judge.figures.run_figures import send_rate_error
+from weighbridge.load.contract.driver import LoadPlan
 from weighbridge.load.drivers import DRIVERS
 from weighbridge.matrix.loads import Load, RateLoad
 from weighbridge.matrix.requests import AnswerSpec

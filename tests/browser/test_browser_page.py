@@ -10,8 +10,8 @@ import pytest
 from tests.browser.chromium import Chromium
 from tests.golden.campaigns import HOSTILE, hostile, whole
 from tests.golden.probed import probed
-from weighbridge.publish.clean import plain
-from weighbridge.publish.site import render
+from weighbridge.publish.site.site import render
+from weighbridge.publish.text.sanitise import plain
 from weighbridge.record.summary import Summary
 
 pytestmark = pytest.mark.browser

@@ -16,13 +16,13 @@ from tests.component.project import FAKES
 from weighbridge import resources
 from weighbridge.campaign.schedule import LaneSpec
 from weighbridge.campaign.window.clients import ClientSpec
+from weighbridge.campaign.window.ground_truth import Truth
 from weighbridge.campaign.window.open_streams import look_at_step
-from weighbridge.campaign.window.truth import Truth
 from weighbridge.campaign.window.window import Measured, WindowPlan, run_window
 from weighbridge.command import Command
 from weighbridge.errors import LaneFailed
-from weighbridge.judge.figures import run_figures
-from weighbridge.load.driver import Driver, LoadPlan
+from weighbridge.judge.figures.run_figures import run_figures
+from weighbridge.load.contract.driver import Driver, LoadPlan
 from weighbridge.load.drivers import DRIVERS, OF_ROLE
 from weighbridge.matrix.catalogue import read_catalogue
 from weighbridge.matrix.cells import FLOOR, Cell, LaneKey
@@ -30,15 +30,15 @@ from weighbridge.matrix.loads import ClientsLoad, Load, OpenStreamsLoad, RateLoa
 from weighbridge.matrix.loads.companion import Companion
 from weighbridge.matrix.requests import AnswerSpec, Mode, PayloadSpec
 from weighbridge.record.host import ToolFacts
-from weighbridge.record.streams import StampCounts
-from weighbridge.rig.bundled_tool import bundled_tool
-from weighbridge.rig.installing import Installed, Tool
-from weighbridge.rig.lane import Lane, LaneSetup, lane_up
-from weighbridge.rig.meter import Meter
-from weighbridge.rig.mocks import Keys, Ports, start_mocks
-from weighbridge.rig.ports import choose
-from weighbridge.rig.standing import Rig
-from weighbridge.rig.supervisor import Supervisor
+from weighbridge.record.probe_counts import StampCounts
+from weighbridge.rig.install.atomic_install import Installed, Tool
+from weighbridge.rig.install.bundled import bundled_tool
+from weighbridge.rig.lanes.lane import Lane, LaneSetup, lane_up
+from weighbridge.rig.lanes.mocks import Keys, Ports, start_mocks
+from weighbridge.rig.lanes.rig import Rig
+from weighbridge.rig.machine.load_meter import Meter
+from weighbridge.rig.processes.ports import choose
+from weighbridge.rig.processes.supervisor import Supervisor
 
 pytestmark = [pytest.mark.component, pytest.mark.timeout(120)]
 

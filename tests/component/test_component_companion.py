@@ -129,7 +129,7 @@ def _companions(project: Project) -> list[psutil.Process]:
     for process in psutil.process_iter():
         try:
             folder = Path(process.cwd())
-            if folder.is_relative_to(project.folder) and "weighbridge.load.probe" in process.cmdline():
+            if folder.is_relative_to(project.folder) and "weighbridge.load.probe.program" in process.cmdline():
                 found += [process] if (folder.parent / "ready").exists() else []
         except psutil.Error:
             continue

@@ -75,7 +75,7 @@ def test_a_signal_in_the_window(project: Project, name: str, to_group: bool) -> 
 
 def _guardian(project: Project, began: Began) -> psutil.Process:
     children = psutil.Process(began.process.pid).children()
-    return next(child for child in children if "weighbridge.rig.guardian" in child.cmdline())
+    return next(child for child in children if "weighbridge.rig.processes.guardian" in child.cmdline())
 
 
 def test_a_killed_task_is_cleaned_up_by_its_guardian(project: Project) -> None:

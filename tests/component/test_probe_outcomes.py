@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.probe_lane import DONE, Client, Driven, Script, completion, event, plan, planted, run
-from weighbridge.load.probe.output import report, write
-from weighbridge.load.probe.plan import ProbePlan, Timeouts
-from weighbridge.load.probe_report import GivenProbe, probe_reading
+from tests.examples.probe_lane import DONE, Client, Driven, Script, completion, event, plan, planted, run
+from weighbridge.load.probe.program.output import report, write
+from weighbridge.load.probe.program.plan import ProbePlan, Timeouts
+from weighbridge.load.probe.report import GivenProbe, probe_reading
 from weighbridge.load.read import read_report
-from weighbridge.record.inband import OUTCOMES
 from weighbridge.record.load_report import FAILURE_CLASSES, LoadReport
+from weighbridge.record.probe_tables import OUTCOMES
 
 SHORT = Timeouts(connect_s=0.2, headers_s=0.25, first_byte_s=0.25, idle_s=0.25, total_s=0.6)
 

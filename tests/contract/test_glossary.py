@@ -10,8 +10,8 @@ from typing import get_args
 from docs.generate import ROOTS
 from tests.contract.texts import CHECKOUT, assert_none
 from tests.golden import campaigns, probed
-from weighbridge.publish.model import Column, Group
-from weighbridge.publish.page import page_of
+from weighbridge.publish.site.page import page_of
+from weighbridge.publish.views.views import Column, Group
 from weighbridge.record.run import Verdict
 
 # Units, percentiles and little words that join others in a heading.

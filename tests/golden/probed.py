@@ -7,7 +7,7 @@ from weighbridge.matrix.loads import Load
 from weighbridge.record.campaign import CpuPlanFacts
 from weighbridge.record.coded import CampaignWarning
 from weighbridge.record.figures import Absent, Figure
-from weighbridge.record.streams import Bunching, Fidelity, StampCounts
+from weighbridge.record.probe_counts import Bunching, Fidelity, StampCounts
 from weighbridge.record.summary import CellSummary, Slope, Summary
 
 BUNCHING = Bunching(

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from markupsafe import Markup
 
+from tests.examples.calibration_examples import certificate
 from tests.golden.campaigns import smoke, whole
-from tests.unit.calibration_examples import certificate
-from weighbridge.publish import templating
-from weighbridge.publish.page import page_of
-from weighbridge.publish.terminal import campaign_text
+from weighbridge.publish.site import templating
+from weighbridge.publish.site.page import page_of
+from weighbridge.publish.terminal.terminal import campaign_text
 
 FILES = Path(__file__).resolve().parent / "files"
 

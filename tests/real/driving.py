@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.unit.gateway_lane import ask, program
+from tests.examples.gateway_lane import ask, program
 from weighbridge.command import Command, Ended
-from weighbridge.load.bodies import BodyPlan, write_bodies
-from weighbridge.load.driver import Driver, LoadPlan
-from weighbridge.load.reading import Reading
+from weighbridge.load.contract.bodies import BodyPlan, write_bodies
+from weighbridge.load.contract.driver import Driver, LoadPlan
+from weighbridge.load.contract.reading import Reading
 from weighbridge.matrix.loads import ClientsLoad, Load, RateLoad
 from weighbridge.matrix.requests import Mode, PayloadSpec
 from weighbridge.record.samples import SampleTable
-from weighbridge.rig.supervisor import Supervisor
+from weighbridge.rig.processes.supervisor import Supervisor
 
 KEY = "key-that-nobody-may-see"
 

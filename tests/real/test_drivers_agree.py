@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.examples.judge_examples import client, window_of
 from tests.real.driving import Driven, Provider, Windows, mock_provider, rate, windows
-from tests.unit.judge_examples import client, window_of
-from weighbridge.judge.figures import run_figures
+from weighbridge.judge.figures.run_figures import run_figures
 from weighbridge.load.drivers import DRIVERS
 from weighbridge.matrix.requests import Mode
 from weighbridge.record.figures import Timing, TimingOrAbsent

@@ -17,13 +17,13 @@ from weighbridge.errors import ToolMissing
 from weighbridge.matrix.catalogue import read_catalogue
 from weighbridge.matrix.cells import LaneKey
 from weighbridge.matrix.requests import AnswerSpec
-from weighbridge.rig import http
-from weighbridge.rig.installing import Installed
-from weighbridge.rig.lane import Lane, LaneSetup, lane_up
-from weighbridge.rig.mocks import MODEL, Keys, Mocks, Ports, start_mocks
-from weighbridge.rig.obtain import find_gateway
-from weighbridge.rig.ports import choose
-from weighbridge.rig.supervisor import Supervisor
+from weighbridge.rig.install.atomic_install import Installed
+from weighbridge.rig.install.gateway import find_gateway
+from weighbridge.rig.lanes import http
+from weighbridge.rig.lanes.lane import Lane, LaneSetup, lane_up
+from weighbridge.rig.lanes.mocks import MODEL, Keys, Mocks, Ports, start_mocks
+from weighbridge.rig.processes.ports import choose
+from weighbridge.rig.processes.supervisor import Supervisor
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(240)]
 

@@ -19,12 +19,12 @@ from weighbridge.matrix.catalogue import read_catalogue
 from weighbridge.matrix.cells import LaneKey
 from weighbridge.matrix.recipe import Recipe
 from weighbridge.matrix.requests import AnswerSpec, Mode
-from weighbridge.rig import http
-from weighbridge.rig.lane import Lane, LaneSetup, lane_up
-from weighbridge.rig.mocks import Keys, Mocks, Ports, start_mocks
-from weighbridge.rig.obtain import find_gateway
-from weighbridge.rig.ports import choose
-from weighbridge.rig.supervisor import Supervisor
+from weighbridge.rig.install.gateway import find_gateway
+from weighbridge.rig.lanes import http
+from weighbridge.rig.lanes.lane import Lane, LaneSetup, lane_up
+from weighbridge.rig.lanes.mocks import Keys, Mocks, Ports, start_mocks
+from weighbridge.rig.processes.ports import choose
+from weighbridge.rig.processes.supervisor import Supervisor
 
 pytestmark = pytest.mark.real
 

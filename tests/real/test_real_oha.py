@@ -17,11 +17,11 @@ import pytest
 
 from mocks.stamps import find_reference
 from weighbridge.command import Command
-from weighbridge.load.bodies import BodyPlan, write_bodies
-from weighbridge.load.driver import LoadPlan
+from weighbridge.load.contract.bodies import BodyPlan, write_bodies
+from weighbridge.load.contract.driver import LoadPlan
+from weighbridge.load.contract.reading import Reading
 from weighbridge.load.drivers import DRIVERS
 from weighbridge.load.oha.argv import parse_argv
-from weighbridge.load.reading import Reading
 from weighbridge.matrix.loads import ClientsLoad, Load, RateLoad
 from weighbridge.matrix.requests import PayloadSpec
 from weighbridge.record.load_report import Percentiles

@@ -17,7 +17,7 @@ from weighbridge.errors import InputError
 from weighbridge.load.drivers import DRIVERS
 from weighbridge.record.figures import Absent
 from weighbridge.record.load_report import Percentiles
-from weighbridge.rig.ports import choose
+from weighbridge.rig.processes.ports import choose
 
 pytestmark = pytest.mark.real
 

@@ -8,29 +8,29 @@ from pathlib import PurePosixPath
 
 import numpy as np
 
-from weighbridge.campaign.diary import Diary, utc_now
-from weighbridge.campaign.planning import fingerprint
+from weighbridge.campaign.event_log import Diary, utc_now
+from weighbridge.campaign.plan import fingerprint
 from weighbridge.campaign.programs import Programs, clients_of
 from weighbridge.campaign.request import CampaignRequest
 from weighbridge.campaign.schedule import WindowSpec
 from weighbridge.campaign.window.clients import seed_of
-from weighbridge.campaign.window.truth import Truth
+from weighbridge.campaign.window.ground_truth import Truth
 from weighbridge.campaign.window.window import Measured, WindowPlan, run_window
 from weighbridge.errors import InputError, LaneFailed
-from weighbridge.judge.acceptance import judge_run
-from weighbridge.judge.figures import run_figures
-from weighbridge.judge.histograms import HISTOGRAMS_FILE, run_histograms
+from weighbridge.judge.figures.histograms import HISTOGRAMS_FILE, run_histograms
+from weighbridge.judge.figures.run_figures import run_figures
 from weighbridge.judge.inputs import Attempted, Judgement
-from weighbridge.judge.timing import timing
+from weighbridge.judge.run.acceptance import judge_run
+from weighbridge.judge.stats.timing import timing
 from weighbridge.judge.window import Client, Window
 from weighbridge.matrix.cells import Cell
 from weighbridge.record.coded import Reason
 from weighbridge.record.figures import Absent, TimingOrAbsent
 from weighbridge.record.run import ClientRecord, Evidence, Resources, RunRecord
 from weighbridge.record.store import CampaignStore
-from weighbridge.rig.lane import Lane
-from weighbridge.rig.signals import deferred
-from weighbridge.rig.standing import Rig
+from weighbridge.rig.lanes.lane import Lane
+from weighbridge.rig.lanes.rig import Rig
+from weighbridge.rig.processes.signals import deferred
 
 # One more window with so many times the connections decides whose limit a missed rate is (METHOD section 2).
 _MORE_CONNECTIONS = 2

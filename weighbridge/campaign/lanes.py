@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from weighbridge.campaign.request import CampaignRequest
 from weighbridge.campaign.schedule import LaneSpec
-from weighbridge.rig.lane import LaneSetup
-from weighbridge.rig.standing import Rig
+from weighbridge.rig.lanes.lane import LaneSetup
+from weighbridge.rig.lanes.rig import Rig
 
 
 def lane_setup(request: CampaignRequest, rig: Rig, spec: LaneSpec, *, name: str, number: int) -> LaneSetup:

@@ -13,16 +13,16 @@ from weighbridge.campaign.schedule import Route, WindowSpec
 from weighbridge.campaign.window.clients import ClientSpec, look_at_nothing
 from weighbridge.campaign.window.open_streams import look_at_step
 from weighbridge.errors import ToolMissing
-from weighbridge.load.driver import Driver, LoadPlan
+from weighbridge.load.contract.driver import Driver, LoadPlan
 from weighbridge.load.drivers import DRIVERS, OF_ROLE
-from weighbridge.load.mixed_probe import MixedProbe
-from weighbridge.load.probe.plan import ProbeLane
+from weighbridge.load.probe.mixed import MixedProbe
+from weighbridge.load.probe.program.plan import ProbeLane
 from weighbridge.matrix.loads import Load, LoadPart
-from weighbridge.rig.bundled_tool import bundled_tool
-from weighbridge.rig.installing import Tool
-from weighbridge.rig.lane import Lane
-from weighbridge.rig.standing import Rig
-from weighbridge.rig.tools import Toolbox
+from weighbridge.rig.install.atomic_install import Tool
+from weighbridge.rig.install.bundled import bundled_tool
+from weighbridge.rig.install.toolbox import Toolbox
+from weighbridge.rig.lanes.lane import Lane
+from weighbridge.rig.lanes.rig import Rig
 
 _JSON = ("content-type", "application/json")
 _ALONE = (Route(),)

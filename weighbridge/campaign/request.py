@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from weighbridge.load.driver import Driver
+from weighbridge.load.contract.driver import Driver
 from weighbridge.matrix.catalogue import Catalogue
 from weighbridge.matrix.cells import Cell
 from weighbridge.matrix.load import LoadedMatrix
 from weighbridge.record.coded import CampaignWarning
 from weighbridge.record.summary import Summary
-from weighbridge.rig.installing import Installed, Tool
+from weighbridge.rig.install.atomic_install import Installed, Tool
 
 
 @dataclass(frozen=True)

@@ -13,18 +13,17 @@ from weighbridge import resources
 from weighbridge.campaign.attempt import Attempts
 from weighbridge.campaign.calibration.calibrate import calibration_schedule
 from weighbridge.campaign.calibration.setting import Setting
-from weighbridge.campaign.diary import Diary, utc_now
-from weighbridge.campaign.listener import Listener
-from weighbridge.campaign.opening import open_record
+from weighbridge.campaign.campaign_record import open_record
+from weighbridge.campaign.certificate_lookup import certificate_for
+from weighbridge.campaign.event_log import Diary, utc_now
 from weighbridge.campaign.programs import find_programs
 from weighbridge.campaign.request import CampaignRequest, Outcome
 from weighbridge.campaign.runner import Runner
-from weighbridge.campaign.scale import certificate_for
 from weighbridge.campaign.schedule import Schedule, matrix_schedule
-from weighbridge.campaign.window.truth import Truth
+from weighbridge.campaign.window.ground_truth import Truth
 from weighbridge.errors import InputError, Interrupted, WeighbridgeError
-from weighbridge.judge.exitcode import exit_code
-from weighbridge.judge.summarise import summarise
+from weighbridge.judge.cell.exit_code import exit_code
+from weighbridge.judge.cell.summarise import summarise
 from weighbridge.matrix.calibration import Calibration
 from weighbridge.matrix.cells import Cell
 from weighbridge.matrix.estimate import Estimate, estimate
@@ -32,17 +31,18 @@ from weighbridge.matrix.order import order_blocks
 from weighbridge.record.campaign import Finished
 from weighbridge.record.certificate import Certificate
 from weighbridge.record.host import DiskFacts
+from weighbridge.record.progress import Listener
 from weighbridge.record.store import CampaignStore, locked
 from weighbridge.record.summary import Summary
-from weighbridge.rig import affinity
-from weighbridge.rig.affinity import CpuPlan
-from weighbridge.rig.disks import read_disk
-from weighbridge.rig.host import usable_cpus
-from weighbridge.rig.meter import Meter
-from weighbridge.rig.mocks import Keys, Ports, start_mocks
-from weighbridge.rig.ports import choose
-from weighbridge.rig.standing import Rig
-from weighbridge.rig.supervisor import Supervisor
+from weighbridge.rig.lanes.mocks import Keys, Ports, start_mocks
+from weighbridge.rig.lanes.rig import Rig
+from weighbridge.rig.machine import cpu_plan
+from weighbridge.rig.machine.cpu_plan import CpuPlan
+from weighbridge.rig.machine.disks import read_disk
+from weighbridge.rig.machine.host import usable_cpus
+from weighbridge.rig.machine.load_meter import Meter
+from weighbridge.rig.processes.ports import choose
+from weighbridge.rig.processes.supervisor import Supervisor
 
 # Four of the mocks, two of the gateway.
 _PORT_COUNT = 6
@@ -61,7 +61,7 @@ def run_campaign(request: CampaignRequest, listener: Listener, environ: Mapping[
         ports = Ports.among(choose(_PORT_COUNT, request.port_base))
         disks = _disks(request, environ)
         order = order_blocks(request.runnable, request.runs, request.loaded.matrix.seed)
-        cpus = affinity.plan(affinity.read_cores(), cpu_count=usable_cpus())
+        cpus = cpu_plan.plan(cpu_plan.read_cores(), cpu_count=usable_cpus())
         record = open_record(request, order, disks, environ, cpus)
         store = CampaignStore.create(request.results, record, request.loaded.text)
         for gateway in record.gateways:
@@ -116,7 +116,7 @@ class _Campaign:
         """Make the schedule, then close the campaign, however that ended."""
         self._diary.write("began", cells=len(self._request.cells), ports=list(ports.numbers))
         try:
-            with affinity.confined(cpus.beside_gateway if cpus else None):
+            with cpu_plan.confined(cpus.beside_gateway if cpus else None):
                 self._make(ports, order, cpus)
         except Interrupted as error:
             self._close("interrupted", error.exit_code, f"stopped by signal {error.signal_number}")

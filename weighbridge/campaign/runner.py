@@ -6,12 +6,12 @@ A lane that fails is recorded and the schedule goes on; only a signal, a full di
 from __future__ import annotations
 
 from weighbridge.campaign.attempt import Attempts
-from weighbridge.campaign.listener import Listener
 from weighbridge.campaign.schedule import Result, Schedule, Visit, VisitOutcome
 from weighbridge.campaign.visit import Tally, VisitRun
 from weighbridge.matrix.estimate import Estimate, estimate
+from weighbridge.record.progress import Listener
 from weighbridge.record.store import CampaignStore
-from weighbridge.rig.gate import wait_idle
+from weighbridge.rig.machine.idle_gate import wait_idle
 
 
 class Runner:

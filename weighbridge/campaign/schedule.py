@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Literal, TypeVar
 
-from weighbridge.judge.acceptance import judge_run
 from weighbridge.judge.inputs import Attempted, Judgement
+from weighbridge.judge.run.acceptance import judge_run
 from weighbridge.matrix.calibration import Neighbour
 from weighbridge.matrix.cells import Cell, LaneKey
 from weighbridge.record.run import RunRecord
-from weighbridge.rig.lane import HOLD_S
+from weighbridge.rig.lanes.lane import HOLD_S
 
 Judge = Callable[[Attempted], Judgement]
 

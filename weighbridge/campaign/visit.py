@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 
 from weighbridge.campaign.attempt import Attempt, Attempts
 from weighbridge.campaign.lanes import lane_setup
-from weighbridge.campaign.listener import Listener, Progress
 from weighbridge.campaign.schedule import Visit, VisitOutcome, WindowSpec
 from weighbridge.campaign.window.clients import death_of
 from weighbridge.campaign.window.neighbour import beside
@@ -20,10 +19,11 @@ from weighbridge.errors import LaneFailed
 from weighbridge.matrix.cells import FLOOR, Cell
 from weighbridge.matrix.estimate import window_s
 from weighbridge.matrix.requests import Mode
+from weighbridge.record.progress import Listener, Progress
 from weighbridge.record.run import Evidence, RunRecord
 from weighbridge.record.store import CampaignStore
-from weighbridge.rig.lane import Lane, lane_up
-from weighbridge.rig.services import StopReport
+from weighbridge.rig.lanes.lane import Lane, lane_up
+from weighbridge.rig.processes.child import StopReport
 
 
 @dataclass

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from weighbridge.matrix.loads import Load
 from weighbridge.matrix.requests import AnswerSpec, Mode
-from weighbridge.record.held import HeldStreams
 from weighbridge.record.host import LoadReading
-from weighbridge.record.inband import EventTable, RequestTable
 from weighbridge.record.load_report import LoadReport
+from weighbridge.record.open_streams import HeldStreams
+from weighbridge.record.probe_tables import EventTable, RequestTable
 from weighbridge.record.provider_rows import ProviderRows
 from weighbridge.record.run import Counts, DriverRecord, Resources
 from weighbridge.record.samples import SampleTable

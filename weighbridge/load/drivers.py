@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from weighbridge.load.driver import Driver
-from weighbridge.load.holding import Holder
+from weighbridge.load.contract.driver import Driver
 from weighbridge.load.oha.driver import Oha
-from weighbridge.load.probe_driver import Probe
+from weighbridge.load.probe.driver import Probe
+from weighbridge.load.probe.open_streams import Holder
 from weighbridge.load.wrk.driver import Wrk
 from weighbridge.matrix.drivers import Drivers, DriverTraits
 from weighbridge.matrix.loads import Role

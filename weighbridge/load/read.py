@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from weighbridge.load.document import read_as
+from weighbridge.load.contract.formats import Beside, Formats
+from weighbridge.load.contract.reading import Reading
 from weighbridge.load.drivers import DRIVERS
-from weighbridge.load.formats import Beside, Formats
-from weighbridge.load.reading import Reading
+from weighbridge.load.reports.document import read_as
 from weighbridge.matrix.suggest import listed
 
 FORMATS = Formats(

@@ -28,7 +28,7 @@ from weighbridge.record.metrics import (
     WordsKey,
     metrics_of,
 )
-from weighbridge.record.streams import (
+from weighbridge.record.probe_counts import (
     Bunching,
     BunchingOrAbsent,
     Fidelity,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from weighbridge.errors import StoreError
-from weighbridge.record.inband import UNKNOWN, Ints
+from weighbridge.record.probe_tables import UNKNOWN, Ints
 
 _TO_HEX = str.maketrans("abcdefghijklmnop", "0123456789abcdef")
 _SIGN = 1 << 63

@@ -11,10 +11,10 @@ from weighbridge.record.base import Count, Document, Seconds, Versioned
 from weighbridge.record.coded import FlagCode, Reason
 from weighbridge.record.codes import Verdict
 from weighbridge.record.figures import Absent, TimingOrAbsent
-from weighbridge.record.held import HeldStreams
 from weighbridge.record.host import LoadReading, ToolFacts
 from weighbridge.record.load_report import LoadReport
 from weighbridge.record.measured import RunFigures
+from weighbridge.record.open_streams import HeldStreams
 
 
 class DriverRecord(Document):

@@ -7,9 +7,9 @@ here and nowhere else.
 from invoke.collection import Collection
 
 from weighbridge.tasks.bench import bench
-from weighbridge.tasks.hold import mocks
-from weighbridge.tasks.prepare import check, install, plan
-from weighbridge.tasks.view import pages, read, show
+from weighbridge.tasks.mocks import mocks
+from weighbridge.tasks.plan_check_install import check, install, plan
+from weighbridge.tasks.read_show_pages import pages, read, show
 
 namespace = Collection(bench, plan, check, install, mocks, read, show, pages)
 # Invoke's own `run` is never used; a user's Invoke configuration must not change what tasks do.

@@ -16,12 +16,12 @@ from weighbridge.campaign.run import run_campaign
 from weighbridge.errors import InputError
 from weighbridge.load.drivers import DRIVERS
 from weighbridge.matrix.advice import advise
-from weighbridge.publish.progress import ConsoleListener
-from weighbridge.publish.site import render
-from weighbridge.publish.terminal import campaign_text
+from weighbridge.publish.site.site import render
+from weighbridge.publish.terminal.progress import ConsoleListener
+from weighbridge.publish.terminal.terminal import campaign_text
 from weighbridge.record.coded import CampaignWarning
-from weighbridge.rig.signals import StopSignals
-from weighbridge.tasks import front
+from weighbridge.rig.processes.signals import StopSignals
+from weighbridge.tasks import cli
 from weighbridge.tasks.provision import Provisions, at_hand, provide
 
 
@@ -38,10 +38,10 @@ class _Places:
     auto_shortflags=False,
     iterable=["only"],
     help={
-        "matrix": front.MATRIX_HELP,
-        "recipes": front.RECIPES_HELP,
+        "matrix": cli.MATRIX_HELP,
+        "recipes": cli.RECIPES_HELP,
         "quick": "what the matrix's quick section says: a first look, no claims",
-        "only": front.ONLY_HELP,
+        "only": cli.ONLY_HELP,
         "runs": "accepted runs wanted of each cell, instead of the matrix's",
         "out": "folder for campaigns and site, instead of results/",
         "state_root": "existing folder for gateway state, instead of .weighbridge/state",
@@ -51,7 +51,7 @@ class _Places:
         "json": "print the summary document alone on stdout",
     },
 )
-@front.guarded
+@cli.guarded
 def bench(
     _: Context,
     *,
@@ -68,14 +68,14 @@ def bench(
     json: bool = False,
 ) -> None:
     """Run the matrix; end with tables and pages."""
-    asked = front.Asked(
-        matrix, recipes, quick, tuple(only or ()), front.number("runs", runs, units.parse_count), driver or None
+    asked = cli.Asked(
+        matrix, recipes, quick, tuple(only or ()), cli.number("runs", runs, units.parse_count), driver or None
     )
-    opened = front.open_matrix(asked)
+    opened = cli.open_matrix(asked)
     places = _Places(
-        results=front.results_folder(out),
+        results=cli.results_folder(out),
         state_root=_existing(state_root),
-        port_base=front.number("port-base", port_base, units.parse_port),
+        port_base=cli.number("port-base", port_base, units.parse_port),
     )
     opened, remark = at_hand(asked, opened, compiles=not (quick or no_install))
     with StopSignals(), ConsoleListener(sys.stderr) as listener:
@@ -85,10 +85,10 @@ def bench(
         request = _request(opened, places, provisions)
         if remark:
             request = replace(request, warnings=(remark, *request.warnings))
-        outcome = run_campaign(request, listener, front.environment())
+        outcome = run_campaign(request, listener, cli.environment())
         site = render(outcome.summary, places.results / "site")
     _report(outcome, site, as_json=json)
-    front.leave(outcome.exit_code)
+    cli.leave(outcome.exit_code)
 
 
 def _existing(state_root: str) -> Path | None:
@@ -100,7 +100,7 @@ def _existing(state_root: str) -> Path | None:
     return path
 
 
-def _request(opened: front.Opened, places: _Places, provisions: Provisions) -> CampaignRequest:
+def _request(opened: cli.Opened, places: _Places, provisions: Provisions) -> CampaignRequest:
     matrix = opened.loaded.matrix
     return CampaignRequest(
         loaded=opened.loaded,
@@ -109,7 +109,7 @@ def _request(opened: front.Opened, places: _Places, provisions: Provisions) -> C
         only=opened.only,
         runs=matrix.runs,
         results=places.results,
-        home=front.home(),
+        home=cli.home(),
         state_root=places.state_root,
         port_base=places.port_base,
         driver=DRIVERS[matrix.driver],
@@ -119,17 +119,17 @@ def _request(opened: front.Opened, places: _Places, provisions: Provisions) -> C
         warnings=tuple(
             CampaignWarning(code=one.code, detail=one.text) for one in advise(opened.loaded, opened.cells)
         ),
-        command=front.command_line(),
+        command=cli.command_line(),
         checkout=resources.checkout(),
     )
 
 
 def _report(outcome: Outcome, site: Path, *, as_json: bool) -> None:
     if as_json:
-        front.say(outcome.summary.to_json())
+        cli.say(outcome.summary.to_json())
     else:
-        front.say(campaign_text(outcome.summary))
-    tell = front.tell if as_json else front.say
+        cli.say(campaign_text(outcome.summary))
+    tell = cli.tell if as_json else cli.say
     tell(f"{outcome.text}.")
     tell(f"Records: {outcome.folder}")
     tell(f"Page:    {site}")

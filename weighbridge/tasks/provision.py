@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from weighbridge.campaign.listener import Listener
 from weighbridge.errors import ToolMissing
 from weighbridge.load.drivers import DRIVERS
 from weighbridge.matrix.recipe import Recipe
 from weighbridge.record.coded import CampaignWarning
-from weighbridge.rig.installing import Installed, Tool, Workshop
-from weighbridge.rig.obtain import find_gateway, obtain_gateway
-from weighbridge.rig.supervisor import Supervisor
-from weighbridge.rig.tools import BUILT, Toolbox
-from weighbridge.tasks import front
+from weighbridge.record.progress import Listener
+from weighbridge.rig.install.atomic_install import Installed, Tool, Workshop
+from weighbridge.rig.install.gateway import find_gateway, obtain_gateway
+from weighbridge.rig.install.toolbox import BUILT, Toolbox
+from weighbridge.rig.processes.supervisor import Supervisor
+from weighbridge.tasks import cli
 
 
 @dataclass(frozen=True)
@@ -27,25 +27,23 @@ class Provisions:
     unavailable: Mapping[str, str]
 
 
-def used_recipes(opened: front.Opened) -> tuple[Recipe, ...]:
+def used_recipes(opened: cli.Opened) -> tuple[Recipe, ...]:
     """Recipes of the gateways that selected cells need, in the order of the cells."""
     ids = dict.fromkeys(cell.lane.gateway for cell in opened.cells if cell.not_supported is None)
     return tuple(recipe for name in ids if (recipe := opened.catalogue.get(name)) is not None)
 
 
-def at_hand(
-    asked: front.Asked, opened: front.Opened, *, compiles: bool
-) -> tuple[front.Opened, CampaignWarning | None]:
+def at_hand(asked: cli.Asked, opened: cli.Opened, *, compiles: bool) -> tuple[cli.Opened, CampaignWarning | None]:
     """Return the matrix with the load generator that can be had, and a warning where it is not the matrix's.
 
     One that comes with us stands in for one that has to be built: at once when nothing may be compiled, else when
     there is nothing to build it with. A driver that was asked for by name is never replaced.
     """
-    name, path_env = opened.loaded.matrix.driver, front.environment().get("PATH", "")
+    name, path_env = opened.loaded.matrix.driver, cli.environment().get("PATH", "")
     external = BUILT.get(name)
     if asked.driver or external is None:
         return opened, None
-    found = external.search(Toolbox(front.home()), path_env)
+    found = external.search(Toolbox(cli.home()), path_env)
     if found.tool is not None or (compiles and external.can_be_built(path_env)):
         return opened, None
     how = f"`invoke install` builds {name}"
@@ -53,15 +51,15 @@ def at_hand(
         how = f"{name} needs {external.builder} to be built"
     stand_in = next(driver.name for driver in DRIVERS.values() if isinstance(driver.program, Path))
     remark = f"{found.remark or f'{name} is not there'}, so the built-in {stand_in} drives; {how}"
-    return front.open_matrix(replace(asked, driver=stand_in)), CampaignWarning(code="driver_replaced", detail=remark)
+    return cli.open_matrix(replace(asked, driver=stand_in)), CampaignWarning(code="driver_replaced", detail=remark)
 
 
-def provide(opened: front.Opened, listener: Listener, *, install: bool) -> Provisions:
+def provide(opened: cli.Opened, listener: Listener, *, install: bool) -> Provisions:
     """Everything that the selected cells need. Raises ToolMissing when there is no load generator to be had."""
-    environ = front.environment()
+    environ = cli.environment()
     if not install:
         return _found(opened, environ)
-    folder = front.home()
+    folder = cli.home()
     with Supervisor(folder / "run", search_path=environ["PATH"]) as supervisor:
         for sentence in supervisor.swept:
             listener.warning(sentence)
@@ -78,13 +76,13 @@ def provide(opened: front.Opened, listener: Listener, *, install: bool) -> Provi
     return Provisions(tool, gateways, unavailable)
 
 
-def _found(opened: front.Opened, environ: Mapping[str, str]) -> Provisions:
+def _found(opened: cli.Opened, environ: Mapping[str, str]) -> Provisions:
     driver = DRIVERS[opened.loaded.matrix.driver]
-    tool = Toolbox(front.home()).find(driver.name, driver.program, environ["PATH"])
+    tool = Toolbox(cli.home()).find(driver.name, driver.program, environ["PATH"])
     gateways, unavailable = {}, {}
     for recipe in used_recipes(opened):
         try:
-            gateways[recipe.id] = find_gateway(recipe, front.home(), environ)
+            gateways[recipe.id] = find_gateway(recipe, cli.home(), environ)
         except ToolMissing as error:
             unavailable[recipe.id] = str(error)
     return Provisions(tool, gateways, unavailable)

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from weighbridge.campaign.calibration.burning import weigh_burn
-from weighbridge.campaign.calibration.cells import CellWeights, weights_of_cells
+from weighbridge.campaign.calibration.baselines import direct_lane
+from weighbridge.campaign.calibration.blocks import TWINS, MixedBlock, mixed_blocks, weights_of_blocks
+from weighbridge.campaign.calibration.cpu_burn import weigh_burn
 from weighbridge.campaign.calibration.faults import plant_faults
-from weighbridge.campaign.calibration.floors import direct_lane
-from weighbridge.campaign.calibration.mixed import TWINS, MixedBlock, mixed_blocks, weights_of_blocks
+from weighbridge.campaign.calibration.known_delays import CellWeights, weights_of_cells
 from weighbridge.campaign.calibration.setting import Setting, weight_of
 from weighbridge.campaign.schedule import Schedule
-from weighbridge.judge.calibration import Weight, aa_pair, under_jitter, weigh
-from weighbridge.judge.certificate import Findings, Origin, certify
+from weighbridge.judge.calibration.certificate import Findings, Origin, certify
+from weighbridge.judge.calibration.known_delays import Weight, aa_pair, under_jitter, weigh
 from weighbridge.record.certificate import Certificate, CpuResult, Resolution
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from weighbridge.campaign.calibration.setting import SHELF, Setting, rate_load
 from weighbridge.campaign.schedule import LaneSpec, Schedule, Visit, WindowSpec, block
-from weighbridge.judge.planted import caught
+from weighbridge.judge.calibration.fault_checks import caught
 from weighbridge.matrix.calibration import FAULT_RATE_RPS
 from weighbridge.record.certificate import FaultResult
 

@@ -8,20 +8,20 @@ from pathlib import Path
 from weighbridge.campaign.programs import Programs
 from weighbridge.campaign.request import CampaignRequest
 from weighbridge.campaign.schedule import LaneSpec
-from weighbridge.campaign.window.truth import TRUTH_FILE
+from weighbridge.campaign.window.ground_truth import TRUTH_FILE
 from weighbridge.campaign.window.window import PROVIDER_FILE
 from weighbridge.judge.window import Trace
 from weighbridge.load.drivers import STAMP_READER
-from weighbridge.load.probe.output import REQUESTS
+from weighbridge.load.probe.program.output import REQUESTS
 from weighbridge.matrix.calibration import SETTING, TARE, Calibration
 from weighbridge.matrix.cells import FLOOR, Cell, LaneKey
 from weighbridge.matrix.loads import ClientsLoad, Load, RateLoad
 from weighbridge.matrix.requests import AnswerSpec, Mode, PayloadSpec
-from weighbridge.record.inband import RequestTable, from_bytes
+from weighbridge.record.probe_tables import RequestTable, from_bytes
 from weighbridge.record.provider_rows import read_provider_rows
 from weighbridge.record.run import RunRecord
 from weighbridge.record.store import CampaignStore
-from weighbridge.record.weight_rows import WeightRows, read_weight_rows
+from weighbridge.record.truth_rows import WeightRows, read_weight_rows
 
 # The folder of the campaign that keeps the runs of a calibration apart from those of the matrix.
 SHELF = "calibration"

@@ -13,22 +13,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from weighbridge.campaign.diary import utc_now
+from weighbridge.campaign.event_log import utc_now
 from weighbridge.command import Command, Ended
 from weighbridge.errors import InputError, LaneFailed, ToolMissing
-from weighbridge.load.bodies import BodyFacts, BodyPlan, write_bodies
-from weighbridge.load.driver import Driver, LoadPlan
-from weighbridge.load.reading import Reading
+from weighbridge.load.contract.bodies import BodyFacts, BodyPlan, write_bodies
+from weighbridge.load.contract.driver import Driver, LoadPlan
+from weighbridge.load.contract.reading import Reading
 from weighbridge.matrix.cells import Cell
 from weighbridge.matrix.loads import Load
 from weighbridge.record.host import ToolFacts
 from weighbridge.record.run import DriverRecord
-from weighbridge.rig.installing import Tool
-from weighbridge.rig.lane import Lane
-from weighbridge.rig.mocks import MODEL
-from weighbridge.rig.services import Running
-from weighbridge.rig.standing import Rig
-from weighbridge.rig.tail import clean
+from weighbridge.rig.install.atomic_install import Tool
+from weighbridge.rig.lanes.lane import Lane
+from weighbridge.rig.lanes.mocks import MODEL
+from weighbridge.rig.lanes.rig import Rig
+from weighbridge.rig.processes.child import Running
+from weighbridge.rig.processes.logs import clean
 
 Look = Callable[[LoadPlan], None]
 

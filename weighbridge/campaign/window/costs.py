@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from weighbridge.command import Ended
 from weighbridge.record.run import Resources
-from weighbridge.rig.lane import Lane
-from weighbridge.rig.services import Child
-from weighbridge.rig.standing import Rig
-from weighbridge.rig.usage import CpuReading, cpu_between, nothing_of_ours, read_cpu
+from weighbridge.rig.lanes.lane import Lane
+from weighbridge.rig.lanes.rig import Rig
+from weighbridge.rig.lanes.usage import CpuReading, cpu_between, nothing_of_ours, read_cpu
+from weighbridge.rig.processes.child import Child
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from weighbridge import resources
 from weighbridge.errors import LaneFailed
 from weighbridge.matrix.calibration import Neighbour
-from weighbridge.rig.services import Child, Service
-from weighbridge.rig.standing import Rig
+from weighbridge.rig.lanes.rig import Rig
+from weighbridge.rig.processes.child import Child, Service
 
 _WITHIN_S = 10.0
 _LOOK_S = 0.02

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from weighbridge.load.driver import LoadPlan
-from weighbridge.load.holding import go_on, holder_plan, waiting
-from weighbridge.rig import memory
-from weighbridge.rig.lane import Lane
-from weighbridge.rig.standing import Rig
+from weighbridge.load.contract.driver import LoadPlan
+from weighbridge.load.probe.open_streams import go_on, holder_plan, waiting
+from weighbridge.rig.lanes.lane import Lane
+from weighbridge.rig.lanes.rig import Rig
+from weighbridge.rig.tree import memory
 
 
 def look_at_step(rig: Rig, lane: Lane, plan: LoadPlan) -> None:

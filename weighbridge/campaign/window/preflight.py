@@ -17,10 +17,10 @@ from weighbridge.errors import LaneFailed
 from weighbridge.matrix.requests import AnswerSpec, Mode
 from weighbridge.record.run import Evidence
 from weighbridge.record.stamps import find_chunks, find_stamp, reference
-from weighbridge.rig import http
-from weighbridge.rig.lane import Lane
-from weighbridge.rig.mocks import MODEL, Mocks
-from weighbridge.rig.tail import clean
+from weighbridge.rig.lanes import http
+from weighbridge.rig.lanes.lane import Lane
+from weighbridge.rig.lanes.mocks import MODEL, Mocks
+from weighbridge.rig.processes.logs import clean
 
 _TIMEOUT_S = 20.0
 _KEPT_BYTES = 500

@@ -15,9 +15,9 @@ from weighbridge.dialects.openai_chat import Message
 from weighbridge.matrix.recipe import OverheadHeader
 from weighbridge.matrix.requests import AnswerSpec, Mode
 from weighbridge.record.stamps import reference
-from weighbridge.rig import http
-from weighbridge.rig.lane import Lane
-from weighbridge.rig.mocks import MODEL
+from weighbridge.rig.lanes import http
+from weighbridge.rig.lanes.lane import Lane
+from weighbridge.rig.lanes.mocks import MODEL
 
 _GROUP = 10
 _STEADY_RATIO = 0.10

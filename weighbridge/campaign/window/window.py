@@ -18,18 +18,18 @@ from weighbridge.campaign.window.clients import (
     plan_client,
 )
 from weighbridge.campaign.window.costs import begin_costs
+from weighbridge.campaign.window.ground_truth import Truth
 from weighbridge.campaign.window.pages import csv_of_pages
-from weighbridge.campaign.window.truth import Truth
 from weighbridge.judge.window import Client, ProviderHealth, Trace, Window
-from weighbridge.load.reading import Reading
+from weighbridge.load.contract.reading import Reading
 from weighbridge.matrix.cells import Cell
 from weighbridge.matrix.loads import ClientsLoad, Load
 from weighbridge.record.load_report import LoadReport
 from weighbridge.record.provider_rows import ProviderRows, read_provider_rows
 from weighbridge.record.run import Counts
 from weighbridge.record.samples import SampleTable
-from weighbridge.rig.lane import Lane
-from weighbridge.rig.standing import Rig
+from weighbridge.rig.lanes.lane import Lane
+from weighbridge.rig.lanes.rig import Rig
 
 # The provider's own record of each request of a window, as it is kept.
 PROVIDER_FILE = "provider.csv"

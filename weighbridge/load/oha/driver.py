@@ -8,11 +8,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from weighbridge.command import Command, OnPath
-from weighbridge.load.driver import Capabilities, LoadOutputs, LoadPlan
-from weighbridge.load.left import lines_said, outputs_of, read_left
+from weighbridge.load.contract.driver import Capabilities, LoadOutputs, LoadPlan
+from weighbridge.load.contract.patience import WRITING_S, cut_after_s
+from weighbridge.load.contract.reading import Reading
 from weighbridge.load.oha.formats import FORMATS
-from weighbridge.load.patience import WRITING_S, cut_after_s
-from weighbridge.load.reading import Reading
+from weighbridge.load.reports.outputs import lines_said, outputs_of, read_left
 
 
 class Oha:

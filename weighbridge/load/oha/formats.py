@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from weighbridge.errors import InputError, Place
-from weighbridge.load.document import open_report
-from weighbridge.load.formats import Beside, Format, Formats, Found, Hint
+from weighbridge.load.contract.formats import Beside, Format, Formats, Found, Hint
+from weighbridge.load.contract.reading import Reading
 from weighbridge.load.oha.argv import OhaArguments, parse_argv
 from weighbridge.load.oha.output import read_json
 from weighbridge.load.oha.report import Given, oha_reading
 from weighbridge.load.oha.rows import CSV_HEADER, OhaRows, join, read_csv, read_sqlite, totals
-from weighbridge.load.reading import Reading
+from weighbridge.load.reports.document import open_report
 
 _MAPS = ("statusCodeDistribution", "errorDistribution", "latencyPercentiles", "responseTimeHistogram")
 

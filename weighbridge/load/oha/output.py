@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from weighbridge.load.fields import count, counts, number, section, successes
 from weighbridge.load.oha.totals import Generation, OhaTotals
-from weighbridge.load.spreads import Spread
+from weighbridge.load.reports.fields import count, counts, number, section, successes
+from weighbridge.load.reports.spreads import Spread
 
 # oha's rank is floor(p × n): up to this many samples its p99.99 is the largest of them.
 _LARGEST_AT_P9999 = 10_000

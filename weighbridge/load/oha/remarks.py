@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from weighbridge.load.failures import DEADLINE_ABORT
 from weighbridge.load.oha.argv import OhaArguments
 from weighbridge.load.oha.correction import Correction
 from weighbridge.load.oha.samples import OhaSamples
 from weighbridge.load.oha.totals import OhaTotals
 from weighbridge.load.oha.verdict import OhaCounts
+from weighbridge.load.reports.failures import DEADLINE_ABORT
 
 # A send rate that falls short by more than this is not kept.
 _KEPT_SHARE = 0.99

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from weighbridge.load.contract.reading import Reading
 from weighbridge.load.oha.argv import OhaArguments
 from weighbridge.load.oha.correction import correction_of, fits, parse_version
 from weighbridge.load.oha.remarks import Remarks
@@ -14,8 +15,7 @@ from weighbridge.load.oha.rows import OhaRows, response_of
 from weighbridge.load.oha.samples import OhaSamples, samples_of
 from weighbridge.load.oha.totals import OhaTotals
 from weighbridge.load.oha.verdict import OhaCounts, Verdict, count, judge
-from weighbridge.load.reading import Reading
-from weighbridge.load.spreads import Lost, flags_of, reported
+from weighbridge.load.reports.spreads import Lost, flags_of, reported
 from weighbridge.record.figures import Corrected
 from weighbridge.record.load_report import LoadReport
 

@@ -19,10 +19,10 @@ import numpy as np
 import numpy.typing as npt
 
 from weighbridge.errors import InputError, Place
-from weighbridge.load.document import TruncatedReport
-from weighbridge.load.fields import successes
 from weighbridge.load.oha.totals import Generation, OhaTotals
-from weighbridge.load.spreads import Floats, Spread, spread_of
+from weighbridge.load.reports.document import TruncatedReport
+from weighbridge.load.reports.fields import successes
+from weighbridge.load.reports.spreads import Floats, Spread, spread_of
 
 CSV_HEADER = "request-start,DNS,DNS+dialup,Response-delay,request-duration,bytes,status"
 

@@ -12,10 +12,10 @@ from typing import Literal
 
 import numpy as np
 
-from weighbridge.load.grid import Grid, rebuild
 from weighbridge.load.oha.argv import OhaArguments
 from weighbridge.load.oha.rows import OhaRows
-from weighbridge.load.spreads import Floats
+from weighbridge.load.reports.grid import Grid, rebuild
+from weighbridge.load.reports.spreads import Floats
 from weighbridge.record.samples import OUTCOMES, SampleTable, from_columns
 
 # An end computed from a slot may lie this much before the first byte that was measured: the pacer's own lateness.

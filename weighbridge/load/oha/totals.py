@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from weighbridge.load.fields import successes
-from weighbridge.load.spreads import Spread
+from weighbridge.load.reports.fields import successes
+from weighbridge.load.reports.spreads import Spread
 
 Generation = Literal["G1", "G2", "G3", "G4", "G5", "csv", "sqlite"]
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from weighbridge.errors import InputError
-from weighbridge.load.failures import by_class
 from weighbridge.load.oha.argv import OhaArguments
 from weighbridge.load.oha.totals import OhaTotals
-from weighbridge.load.spreads import Spread
+from weighbridge.load.reports.failures import by_class
+from weighbridge.load.reports.spreads import Spread
 
 # Under a time limit the arrival that falls on the limit itself is normally not sent.
 ON_THE_DEADLINE_COUNT = 1

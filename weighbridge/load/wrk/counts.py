@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from weighbridge.load.fields import count, counts, section, successes
+from weighbridge.load.reports.fields import count, counts, section, successes
 from weighbridge.load.wrk.samples import WrkSamples
 
 Worth = tuple[Literal["ok", "partial", "void"], str | None]

@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 
 from weighbridge.command import Command, OnPath
 from weighbridge.errors import InputError, ToolMissing
-from weighbridge.load.driver import Capabilities, LoadOutputs, LoadPlan
-from weighbridge.load.left import lines_said, outputs_of, read_left
-from weighbridge.load.patience import WRITING_S, cut_after_s
-from weighbridge.load.reading import Reading
+from weighbridge.load.contract.driver import Capabilities, LoadOutputs, LoadPlan
+from weighbridge.load.contract.patience import WRITING_S, cut_after_s
+from weighbridge.load.contract.reading import Reading
+from weighbridge.load.reports.outputs import lines_said, outputs_of, read_left
 from weighbridge.load.wrk.formats import FORMATS
 
 # One connection a thread; so many threads of wrk were tried, each with some 150 KiB.

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from weighbridge.errors import InputError, Place
-from weighbridge.load.document import open_report
-from weighbridge.load.formats import Beside, Format, Formats, Found, Hint
-from weighbridge.load.reading import Reading
+from weighbridge.load.contract.formats import Beside, Format, Formats, Found, Hint
+from weighbridge.load.contract.reading import Reading
+from weighbridge.load.reports.document import open_report
 from weighbridge.load.wrk.report import GivenWrk, wrk_reading
 from weighbridge.load.wrk.samples import CSV_HEADER, WrkSamples, read_wrk_samples
 

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from weighbridge.load.fields import count, number, section
-from weighbridge.load.reading import Reading
-from weighbridge.load.spreads import Lost, Spread, flags_of, reported
+from weighbridge.load.contract.reading import Reading
+from weighbridge.load.reports.fields import count, number, section
+from weighbridge.load.reports.spreads import Lost, Spread, flags_of, reported
 from weighbridge.load.wrk.counts import WrkCounts, count_wrk, worth
 from weighbridge.load.wrk.samples import WrkSamples
 from weighbridge.record.figures import Absent, Corrected

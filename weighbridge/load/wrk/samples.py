@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from weighbridge.errors import InputError, Place
-from weighbridge.load.document import TruncatedReport
-from weighbridge.load.spreads import Spread, spread_of
+from weighbridge.load.reports.document import TruncatedReport
+from weighbridge.load.reports.spreads import Spread, spread_of
 from weighbridge.record.samples import OUTCOMES, SampleTable, from_columns
 
 CSV_HEADER = "slot,scheduled_us,sent_us,done_us,status"

@@ -1,0 +1,98 @@
+"""Arithmetic checks: each must pass on sound figures and catch its planted fault."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.examples.judge_examples import clients_load, closed_loop, counts, inputs, report, window
+from weighbridge.judge.figures.run_figures import run_figures
+from weighbridge.judge.run import checks
+from weighbridge.record.figures import Absent, Figure, Timing
+from weighbridge.record.run import Resources
+
+
+@pytest.mark.parametrize("clients", [2, 10, 50])
+def test_littles_law_holds_for_a_closed_loop_with_any_answers(clients: int) -> None:
+    """N ÷ mean and the achieved rate agree within 5 % for scattered answers as well; half of the rate does not."""
+    load = clients_load(clients, 1000)
+    service = 0.02 * np.exp(np.random.default_rng(clients).normal(0, 0.3, load.window_count))
+    figures = run_figures(window(load, closed_loop(load, service)))
+    assert checks.littles_law_holds(figures, clients)
+    assert figures.known("achieved_rps") is not None
+    wrong = figures.changed(achieved_rps=Figure(value=figures.known("achieved_rps") / 2))
+    assert not checks.littles_law_holds(wrong, clients)
+
+
+def test_a_run_against_littles_law_is_flagged() -> None:
+    """A generator that idles between requests (think time) is not N clients: caught."""
+    load = clients_load(2, 1000)
+    facts = window(load, closed_loop(load, 0.02))
+    figures = run_figures(facts).changed(achieved_rps=Figure(value=50.0))
+    assert "littles_law" in set(checks.run_flags(inputs(facts, figures=figures)))
+
+
+def test_one_client_has_no_littles_rate() -> None:
+    """For N = 1, which rates have too, there is nothing to print beside."""
+    timing = Timing(p50=20.0, p95=20.0, p99=20.0, mean=20.0, n=1000)
+    assert checks.littles_rps(timing, 1) is None
+    assert checks.littles_rps(timing, 50) == pytest.approx(2500)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"answered_by_status": {"200": 1000}},
+        {"failed_count": 2, "failed_by_class": {"reset": 1}},
+        {"scheduled_count": 900},
+    ],
+)
+def test_counts_that_do_not_add_up_are_caught(changes: dict[str, object]) -> None:
+    """Statuses against answers, classes against failures, outcomes against the schedule."""
+    load = clients_load(1, 1000)
+    samples = closed_loop(load, 0.02)
+    assert checks.report_adds_up(report(samples, load))
+    assert not checks.report_adds_up(report(samples, load, **changes))
+
+
+def test_percentiles_that_fall_are_caught() -> None:
+    """p95 above p99 is flagged; a missing one is no fall; a grey one is left out when asked."""
+    good = Timing(p50=1.0, p95=None, p99=2.0, mean=1.0, n=100)
+    bad = Timing(p50=1.0, p95=3.0, p99=2.0, mean=1.0, n=100, few_samples={"p99": "99th of 100"})
+    assert checks.monotone(good)
+    assert not checks.monotone(bad)
+    assert checks.monotone(bad, full_only=True)
+    load = clients_load(1, 1000)
+    facts = window(load, closed_loop(load, 0.02))
+    figures = run_figures(facts).changed(ttfb_ms=bad)
+    assert "not_monotone" in set(checks.run_flags(inputs(facts, figures=figures)))
+
+
+def test_repeats_that_chance_explains_pass() -> None:
+    """Drawing 1,000 of 10,000 lines repeats 4.8 % of them, give or take; 10 % is a fault."""
+    assert not checks.prompts_repeated(counts(1000, repeat_share_ratio=0.060))
+    assert checks.prompts_repeated(counts(1000, repeat_share_ratio=0.100))
+    assert not checks.prompts_repeated(counts(0))
+
+
+def test_memory_below_idle_is_caught() -> None:
+    """A peak below the idle value cannot be; unknown values can."""
+    assert checks.memory_in_order(Resources(rss_idle_bytes=100, rss_peak_bytes=100))
+    assert checks.memory_in_order(Resources(rss_idle_bytes=100))
+    assert not checks.memory_in_order(Resources(rss_idle_bytes=101, rss_peak_bytes=100))
+
+
+def test_a_floor_that_doubles_under_load_is_caught() -> None:
+    """The direct lane at 45 ms where one client has 20 ms is the rig's limit; at 35 ms, or unknown, it is not."""
+    serial = Timing(p50=20.0, p95=20.0, p99=20.0, mean=20.0, n=1000)
+    assert checks.floor_slow(serial.model_copy(update={"p50": 45.0}), serial)
+    assert not checks.floor_slow(serial.model_copy(update={"p50": 35.0}), serial)
+    assert not checks.floor_slow(Absent(absent="no_samples"), serial)
+
+
+@pytest.mark.parametrize(("undelivered", "growing"), [(None, False), (10, False), (50, False), (60, True)])
+def test_a_backlog_beyond_five_per_cent_of_the_requests_grows(undelivered: int | None, growing: bool) -> None:
+    """Of 1,001 requests 50 undelivered events are a queue, 60 are a debt."""
+    load = clients_load(1, 1000)
+    figures = run_figures(window(load, closed_loop(load, 0.02)))
+    assert checks.backlog_growing(undelivered, figures) is growing

@@ -1,0 +1,130 @@
+"""The calibration of a matrix: what it may name, what is refused where, and what it takes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.examples.matrix_samples import ROOT
+from weighbridge import resources
+from weighbridge.errors import InputError
+from weighbridge.load.drivers import TRAITS
+from weighbridge.matrix.calibration import TARE, Calibration
+from weighbridge.matrix.catalogue import read_catalogue
+from weighbridge.matrix.expand import expand
+from weighbridge.matrix.load import read_matrix
+
+SHIPPED = ROOT / "calibration.yaml"
+
+
+def changed(folder: Path, **changes: object) -> Path:
+    """The shipped calibration with keys of its section replaced; None takes one away."""
+    document = yaml.safe_load(SHIPPED.read_text())
+    document["calibration"] = {
+        key: value for key, value in {**document["calibration"], **changes}.items() if value is not None
+    }
+    path = folder / "calibration.yaml"
+    path.write_text(yaml.safe_dump(document, sort_keys=False))
+    return path
+
+
+def cells_of(path: Path):
+    """Cells of a matrix with the shipped recipes."""
+    return expand(read_matrix(path, TRAITS), read_catalogue([resources.gateways()]))
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_the_shipped_calibration_weighs_what_it_should(quick: bool) -> None:
+    """All weights, both modes, quiet and busy, all planted faults, all drivers; an A/A pair among the cells."""
+    matrix = read_matrix(SHIPPED, TRAITS, quick=quick).matrix
+    spec = matrix.calibration
+    assert spec is not None
+    assert spec.weights == ("weight-1ms", "weight-3ms", "weight-10ms", "weight-two-valued", "weight-slow")
+    assert spec.modes == ("plain", "stream")
+    for mode in spec.modes:
+        load = spec.mixed(mode)
+        assert load is not None
+        assert {"quiet", "busy"} <= set(load.surroundings)
+    assert {fault.split("-")[0] for fault in spec.faults} == {"buffer", "coalesce", "drop", "error500", "stall"}
+    assert spec.floors is not None
+    assert spec.floors.drivers == ("oha", "wrk", "probe")
+    tares = [entry for entry in matrix.gateways if entry.settings.get("weight", TARE) == TARE]
+    assert len(tares) == 2
+
+
+def test_the_full_one_is_no_provisional_one() -> None:
+    """Blocks and requests of the shipped file are those that a certificate needs, with room for those left out."""
+    spec = read_matrix(SHIPPED, TRAITS).matrix.calibration
+    assert spec is not None
+    for load in (spec.plain, spec.stream):
+        assert load is not None
+        assert (load.block_count >= 3, load.lane_count >= 540) == (True, True)
+
+
+def test_it_fits_the_time_that_is_promised() -> None:
+    """By its own estimate the calibration alone takes under sixteen minutes, the quick one under three and a half."""
+    full, quick = (read_matrix(SHIPPED, TRAITS, quick=quick).matrix.calibration for quick in (False, True))
+    assert full is not None
+    assert quick is not None
+    assert quick.estimated_s < 210 < full.estimated_s < 960
+    assert quick.window_count < full.window_count
+
+
+@pytest.mark.parametrize(
+    ("changes", "key", "words"),
+    [
+        ({"weights": ["weight-3s"]}, "weights[0]", "did you mean weight-3ms"),
+        ({"weights": [TARE]}, "weights", "tare"),
+        ({"faults": ["buffer", "bufer"]}, "faults[1]", "did you mean buffer"),
+        ({"recipe": "reference"}, "recipe", "no recipe 'reference' with a setting weight"),
+        ({"burn": {"weight": "burn-9ms"}}, "burn.weight", "did you mean burn-2ms"),
+    ],
+)
+def test_what_the_recipe_does_not_have_is_refused_where_it_stands(
+    tmp_path: Path, changes: dict[str, object], key: str, words: str
+) -> None:
+    """The sentence names file, line and key, and the nearest thing that exists."""
+    with pytest.raises(InputError) as caught:
+        cells_of(changed(tmp_path, **changes))
+    said = str(caught.value)
+    assert f"calibration.{key}" in said
+    assert words.lower() in said.lower()
+
+
+def test_the_recipe_must_be_listed(tmp_path: Path) -> None:
+    """A gateway that is not installed for the campaign cannot be started by its calibration."""
+    path = changed(tmp_path)
+    document = yaml.safe_load(path.read_text())
+    document |= {"gateways": ["reference"], "subject": "reference"}
+    del document["quick"]
+    path.write_text(yaml.safe_dump(document, sort_keys=False))
+
+    with pytest.raises(InputError, match="weight is not listed under gateways"):
+        cells_of(path)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"plain": {"per_second": 0}},
+        {"plain": {"per_second": 290, "blocks": 0}},
+        {"stream": {"per_second": 97, "surroundings": ["calm"]}},
+        {"neighbour": {"share": 2}},
+        {"jitter": "2s"},
+        {"floors": {"drivers": ["ab"]}},
+        {"wheights": []},
+    ],
+)
+def test_absurd_values_are_refused(tmp_path: Path, changes: dict[str, object]) -> None:
+    """Strict like the rest of a matrix: limits, words and keys."""
+    with pytest.raises(InputError, match="calibration"):
+        read_matrix(changed(tmp_path, **changes), TRAITS)
+
+
+def test_modes_can_be_left_out() -> None:
+    """Without mixed blocks nothing of them is planned."""
+    spec = Calibration.model_validate({"faults": ()})
+
+    assert (spec.modes, spec.window_count) == ((), 1)

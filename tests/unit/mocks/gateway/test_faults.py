@@ -1,0 +1,261 @@
+"""The faulty gateway: each fault does what it says, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+import yaml
+
+from mocks import stamps
+from mocks.gateway.faults import values
+from mocks.gateway.faults.answers import EXIT_CODE
+from mocks.gateway.faults.witness import Witness
+from mocks.gateway.faulty import FAULTS, build
+from tests.examples.gateway_lane import KEY, ROOT, Lane, Program, ask, chat, open_lane, reads, wait_for
+from weighbridge.dialects.openai_chat import read_stream
+
+RECIPE = ROOT / "tests" / "data" / "gateways" / "faulty"
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lane]:
+    """A provider and a control plane for the whole module."""
+    with open_lane(tmp_path_factory.mktemp("faults")) as lane:
+        yield lane
+
+
+@pytest.fixture
+def lane(opened: Lane) -> Lane:
+    """The same with all counts at zero."""
+    opened.reset()
+    return opened
+
+
+def faulty(lane: Lane, fault: str) -> Any:
+    """A faulty gateway without control plane and disk, which have no part in the fault."""
+    return lane.gateway(fault, control_plane_url=None, client_keys=[KEY], audit=False)
+
+
+def sequences(found: list[tuple[int, bytes]]) -> list[list[int]]:
+    """Sequence numbers of the chunks in each read that has any."""
+    each = [[stamp.sequence for stamp in stamps.find_chunk_stamps(data)] for _, data in found]
+    return [numbers for numbers in each if numbers]
+
+
+def pieces(found: list[tuple[int, bytes]]) -> list[bytes]:
+    """The HTTP chunks of a streamed answer, however the reads cut them."""
+    body = b"".join(data for _, data in found).partition(b"\r\n\r\n")[2]
+    cut: list[bytes] = []
+    while match := re.match(rb"([0-9a-f]+)\r\n", body):
+        size = int(match[1], 16)
+        cut.append(body[match.end() : match.end() + size])
+        body = body[match.end() + size + 2 :]
+    return cut
+
+
+def test_added_time_is_really_there_and_recorded(lane: Lane) -> None:
+    """The recorded time is at least the asked one, is the request's own, and shows between client and provider."""
+    reference = stamps.encode_reference(77)
+    with faulty(lane, "add:30ms") as gateway:
+        sent_ns = time.monotonic_ns()
+        answer = ask(gateway.ports[0], chat(f"{reference.decode()} hello"))
+        told = ask(gateway.ports[0], path="/faults").document
+    stamp = stamps.find_stamp(answer.body)
+    ((found, start_ns, end_ns),) = told["rows"]
+    assert stamp is not None
+    assert found.encode() == stamps.find_reference(reference)
+    assert 30e6 <= end_ns - start_ns <= stamp.recv_ns - sent_ns
+    assert told["request_count"] == 1
+
+
+def test_a_buffered_stream_comes_in_one_piece(lane: Lane) -> None:
+    """All chunks are in one piece, behind the provider's last; a plain answer is untouched."""
+    lane.reset(chunk_count=6, gap_s=0.005)
+    with faulty(lane, "buffer") as gateway:
+        found = reads(gateway.ports[0], chat(stream=True))
+        assert ask(gateway.ports[0], chat()).status == 200
+    (first, *rest) = [piece for piece in pieces(found) if piece]
+    assert [stamp.sequence for stamp in stamps.find_chunk_stamps(first)] == list(range(6))
+    assert rest == []
+    assert read_stream([(0, first)]).is_done
+
+
+def test_a_coalescing_gateway_sends_so_many_events_at_once(lane: Lane) -> None:
+    """With coalesce:3 the six chunks come three and three, none missing, end marker there."""
+    lane.reset(chunk_count=6, gap_s=0.005)
+    with faulty(lane, "coalesce:3") as gateway:
+        found = pieces(reads(gateway.ports[0], chat(stream=True)))
+    groups = [[s.sequence for s in stamps.find_chunk_stamps(piece)] for piece in found]
+    assert groups[:2] == [[0, 1, 2], [3, 4, 5]]
+    assert read_stream([(0, found[-2])]).is_done
+
+
+def test_a_dropped_chunk_is_the_only_one_missing(lane: Lane) -> None:
+    """With drop-chunk:4 every stream lacks its fourth content chunk and nothing else."""
+    with faulty(lane, "drop-chunk:4") as gateway:
+        for _ in range(2):
+            found = reads(gateway.ports[0], chat(stream=True))
+            assert [n for numbers in sequences(found) for n in numbers] == [0, 1, 2, 4, 5]
+            assert read_stream(enumerate(pieces(found))).is_done
+
+
+def test_a_heavy_stream_is_no_other_stream(lane: Lane) -> None:
+    """With heavy:100 every chunk comes as it was sent, each in a piece of its own, and the stream ends."""
+    with faulty(lane, "heavy:100") as gateway:
+        found = reads(gateway.ports[0], chat(stream=True))
+    assert [n for numbers in sequences(found) for n in numbers] == list(range(6))
+    assert read_stream(enumerate(pieces(found))).is_done
+
+
+def test_a_stream_without_an_end_stays_open(lane: Lane) -> None:
+    """All chunks come, no end marker does, and the connection stays open; a plain answer ends as it should."""
+    with faulty(lane, "no-end") as gateway:
+        found = reads(gateway.ports[0], chat(stream=True), silence_s=0.5)
+        data = b"".join(data for _, data in found)
+        assert [n for numbers in sequences(found) for n in numbers] == list(range(6))
+        assert not read_stream(enumerate(pieces(found))).is_done
+        assert not data.endswith(b"0\r\n\r\n")
+        assert ask(gateway.ports[0], chat()).status == 200
+        assert gateway.ends(signal.SIGTERM) == 0
+
+
+def test_every_nth_request_fails(lane: Lane) -> None:
+    """error500:3 fails the third and the sixth request, error500 every one; the provider sees the others only."""
+    with faulty(lane, "error500:3") as gateway:
+        statuses = [ask(gateway.ports[0], chat()).status for _ in range(6)]
+    assert statuses == [200, 200, 500, 200, 200, 500]
+    with faulty(lane, "error500") as gateway:
+        assert ask(gateway.ports[0], chat(stream=True)).status == 500
+
+
+def test_a_page_instead_of_an_answer(lane: Lane) -> None:
+    """The html fault answers 200 with a page, and readiness stays as it is."""
+    with faulty(lane, "html") as gateway:
+        answer = ask(gateway.ports[0], chat())
+        assert ask(gateway.ports[0], path="/readyz").status == 200
+    assert (answer.status, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    assert answer.body.startswith(b"<!doctype html>")
+
+
+def test_it_dies_after_so_many_requests(lane: Lane) -> None:
+    """With die:2 two requests are answered and the third ends the process, unasked and without an answer."""
+    with faulty(lane, "die:2") as gateway:
+        assert [ask(gateway.ports[0], chat()).status for _ in range(2)] == [200, 200]
+        with pytest.raises(OSError):  # noqa: PT011 - reset or closed, as the kernel likes
+            ask(gateway.ports[0], chat())
+        assert gateway.ends() == EXIT_CODE
+
+
+def test_it_hangs_from_a_request_on(lane: Lane) -> None:
+    """With hang:2 the first request is answered, the later ones get no byte, and TERM still ends it."""
+    with faulty(lane, "hang:2") as gateway:
+        assert reads(gateway.ports[0], chat())
+        assert reads(gateway.ports[0], chat(), silence_s=0.3) == []
+        assert ask(gateway.ports[0], path="/readyz").status == 200
+        assert gateway.ends(signal.SIGTERM) == 0
+
+
+def test_it_never_gets_ready(lane: Lane) -> None:
+    """Readiness is 503 for good, though chat requests would be served."""
+    with faulty(lane, "never-ready") as gateway:
+        assert [ask(gateway.ports[0], path="/readyz").status for _ in range(3)] == [503] * 3
+        assert ask(gateway.ports[0], chat()).status == 200
+
+
+def test_it_ignores_term(lane: Lane) -> None:
+    """TERM changes nothing: the process goes on serving; INT ends it."""
+    with faulty(lane, "ignore-term") as gateway:
+        gateway.process.send_signal(signal.SIGTERM)
+        assert ask(gateway.ports[0], chat()).status == 200
+        with pytest.raises(subprocess.TimeoutExpired):
+            gateway.process.wait(0.3)
+        assert gateway.ends(signal.SIGINT) == 0
+
+
+def test_capacity_is_a_limit_and_not_a_delay(lane: Lane) -> None:
+    """Ten requests at once reach the provider one step of 1/R after the other; the first of them waits for none."""
+    step_s = 0.05
+    with faulty(lane, f"slow-capacity:{1 / step_s:g}") as gateway, ThreadPoolExecutor(10) as clients:
+        sent_ns = time.monotonic_ns()
+        answers = list(clients.map(lambda _: ask(gateway.ports[0], chat()), range(10)))
+    received = sorted(stamp.recv_ns for answer in answers if (stamp := stamps.find_stamp(answer.body)))
+    assert len(received) == 10
+    assert received[-1] - received[0] >= 0.95 * 9 * step_s * 1e9
+    assert received[0] - sent_ns < 9 * step_s * 1e9
+
+
+def test_a_stray_child_outlives_the_gateway(lane: Lane) -> None:
+    """The grandchild is in a session of its own, has no living parent of ours, and is there after the stop."""
+    with faulty(lane, "stray-child") as gateway:
+        stray = psutil.Process(ask(gateway.ports[0], path="/faults").document["stray_pid"])
+        try:
+            assert gateway.ends(signal.SIGTERM) == 0
+            assert stray.is_running()
+            assert stray.ppid() != gateway.process.pid
+            assert subprocess.check_output(["ps", "-o", "sid=", "-p", str(stray.pid)]).strip() == b"%d" % stray.pid
+        finally:
+            stray.kill()
+            wait_for(lambda: not psutil.pid_exists(stray.pid) or stray.status() == psutil.STATUS_ZOMBIE)
+
+
+def test_a_fault_of_none_changes_nothing(lane: Lane) -> None:
+    """The wrapper without a fault serves the same bytes as the proxy without a wrapper."""
+    with faulty(lane, "none") as gateway, lane.gateway() as clean:
+        answers = [ask(port, chat(stream=True)) for port in (gateway.ports[0], clean.ports[0])]
+    shapes = [re.sub(rb"[a-p]{8,}|\d+", b"", answer.body) for answer in answers]
+    assert shapes[0] == shapes[1]
+    assert [set(answer.headers) for answer in answers] == [set(answers[0].headers)] * 2
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("dye:40", "did you mean die"),
+        ("die", "whole number"),
+        ("die:0", "whole number"),
+        ("add:30", "duration such as 30ms"),
+        ("buffer:3", "takes no value"),
+        ("slow-capacity:fast", "requests per second"),
+    ],
+)
+def test_a_fault_that_is_none_is_refused(fault: str, words: str) -> None:
+    """A misspelt fault or a bad value is one sentence that says what was expected."""
+    with pytest.raises(ValueError, match=words):
+        build(fault, Witness(fault))
+
+
+def test_durations_are_read_exactly() -> None:
+    """Each unit is its number of nanoseconds."""
+    assert [values.read_duration_ns(text) for text in ("30ms", "1.5s", "250us")] == [
+        30_000_000,
+        1_500_000_000,
+        250_000,
+    ]
+
+
+def test_the_recipe_offers_only_faults_that_exist_and_all_of_them() -> None:
+    """Every value of the recipe's setting can be built, and every fault is among them."""
+    offered = yaml.safe_load((RECIPE / "gateway.yaml").read_text())["settings"]["fault"]["values"]
+    for value in offered:
+        build(value, Witness(value))
+    assert {fault for fault in FAULTS if any(value.startswith(fault) for value in offered)} == set(FAULTS)
+
+
+def test_a_bad_fault_ends_the_program_with_one_sentence(lane: Lane, tmp_path: Path) -> None:
+    """The command line answers an unknown fault with exit 2 and one line."""
+    config = tmp_path / "gateway.json"
+    config.write_text(json.dumps(lane.settings()))
+    gateway = Program("mocks.gateway.faulty", ["--config", str(config), "--fault", "dye"], tmp_path / "gateway.log")
+    assert gateway.ends() == 2
+    assert "did you mean die" in gateway.said()
+    assert gateway.said().count("\n") == 1

@@ -1,0 +1,375 @@
+"""What a page says where probe and cost readings measured: added time leads, floors and thresholds beside it."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+
+from tests.golden.campaigns import cell, clients, rate, summary, whole
+from tests.golden.probed import fidelity, probed, seen, sloped
+from weighbridge.judge.figures import buffering
+from weighbridge.matrix.loads import RateLoad
+from weighbridge.publish.charts.charts import charts
+from weighbridge.publish.site import templating
+from weighbridge.publish.site.page import campaign_of, page_of
+from weighbridge.publish.terminal.terminal import campaign_text
+from weighbridge.publish.text import numbers, wording
+from weighbridge.publish.views.labels import names_of
+from weighbridge.record.codes import ABSENCES
+from weighbridge.record.figures import Absent, Figure
+
+
+@functools.cache
+def view():
+    """View of the campaign that a probe measured."""
+    return campaign_of(probed(), "c1")
+
+
+def table(campaign, name: str):
+    """A table by the end of its id."""
+    return next(t for t in (*campaign.tables, *campaign.run_tables) if t.id == f"c1-{name}")
+
+
+def rows(of) -> list[list[str]]:
+    """Rows as texts with their second lines."""
+    return [[f"{c.text} {c.small}".strip() for c in row.cells] for section in of.sections for row in section.rows]
+
+
+def figures(found, section: str, gateway: str, load: str = "50/s") -> dict[str, str]:
+    """Cells of one row by the heading of their column; for rows in which no message spans columns."""
+    (of,) = (one for one in found.sections if one.title == section)
+    row = next(one for one in of.rows if [c.text for c in one.cells[:2]] == [load, gateway])
+    texts = [f"{c.text} {c.small}".strip() for c in row.cells]
+    return dict(zip([column.full for column in found.columns], texts, strict=True))
+
+
+def test_added_time_and_cpu_are_the_sentence_and_the_shift_is_not() -> None:
+    """The second sentence tells added time with its p95, both of a stream, CPU and the floor's own, and no shift."""
+    costs = view().answer[1]
+    assert costs.startswith(
+        "With one client and chain none, Reference (mock, not a product) adds at the median 0.62 ms (p95 0.87)"
+    )
+    for told in ("to the first content of streams", "0.71 ms (p95 0.93) to their end", "0.81 ms (plain)", "CPU"):
+        assert told in costs
+    assert "without a gateway the same measure shows 0.11 ms to plain answers" in costs
+    assert "shift" not in costs
+
+
+def test_a_lane_without_stamps_falls_back_to_its_shift() -> None:
+    """Where stamps did not come through the sentence shifts, and no added time of another lane stands for it."""
+    load = clients(1)
+    gone = seen(cell("litellm", load), added_ms=Absent(absent="no_inband"))
+    costs = campaign_of(summary([seen(cell("direct", load)), seen(cell("reference", load)), gone]), "c1").answer[1]
+    assert "LiteLLM proxy shifts the median by 9.40 ms" in costs
+    assert "Reference (mock, not a product) adds at the median 0.62 ms" in costs
+
+
+def test_a_load_with_added_time_is_told_before_one_without() -> None:
+    """When only the rate was seen by a probe, the sentence is about the rate, not about one client."""
+    cells = [
+        of for gateway in ("direct", "reference") for of in (seen(cell(gateway, rate(50))), cell(gateway, clients(1)))
+    ]
+    assert campaign_of(summary(cells), "c1").answer[1].startswith("At 50/s and chain none")
+
+
+def test_a_driver_alone_leads_with_the_shift_and_says_so() -> None:
+    """Without a probe page, limits and terminal say that the shift is the headline, and no added column stands."""
+    campaign = campaign_of(whole(), "c1")
+    assert campaign.headline_text == wording.SHIFT_ALONE_TEXT
+    assert wording.SHIFT_ALONE_TEXT in campaign_text(whole())
+    assert not any("Added" in column.full for t in campaign.tables for column in t.columns)
+    assert next(t for t in campaign.tables if t.id == "c1-chunks").empty.startswith("First content, gaps")
+
+
+@pytest.mark.parametrize("name", ["rate-plain", "rate-stream", "clients-plain", "clients-stream"])
+def test_added_and_shift_share_no_column_and_the_floor_shows_its_own(name: str) -> None:
+    """Every column is of one kind; the direct row has added figures and no shift."""
+    found = table(view(), name)
+    kinds = [column.full for column in found.columns if "p50" in column.full]
+    assert all(("Added" in kind) + ("Shift" in kind) + ("claim" in kind) <= 1 for kind in kinds)
+    floor = found.sections[0].rows[0].cells
+    assert floor[2].text == "0.11"
+    assert "floor" in [made.text for made in floor]
+    assert found.groups[1].css == "lead"
+
+
+def test_streams_have_two_added_times_apart() -> None:
+    """First content and end are column groups of their own; no group of a stream is called added time alone."""
+    titles = [group.text for group in table(view(), "rate-stream").groups]
+    assert titles[1:4] == ["Added, first content, ms", "Added, end, ms", "Shift, ms"]
+
+
+def test_the_claim_is_a_third_figure_with_its_difference() -> None:
+    """The own claim stands in its own column with what was measured above it, and never in the floor's row."""
+    row = next(r for r in rows(table(view(), "rate-plain")) if r[1] == "LiteLLM proxy")
+    assert "4.10 added +3.70" in row
+    negative = seen(
+        cell("litellm", rate(50)), claimed_difference_ms=probed().cells[0].added_ms.model_copy(update={"p50": -0.2})
+    )
+    campaign = campaign_of(summary([seen(cell("direct", rate(50))), negative]), "c1")
+    assert "4.10 added −0.20" in rows(table(campaign, "rate-plain"))[1]
+
+
+def test_the_first_chart_is_added_time_with_the_floor_in_every_panel() -> None:
+    """Added time of plain answers comes first, with dots of the direct lane; shift charts follow."""
+    made = probed()
+    drawn = charts(made, names_of(made), "c1")
+    assert drawn[0].title == "Added time at a rate: plain answers"
+    assert drawn[0].svg.count(">0.11<") == 4
+    assert [chart.title for chart in drawn].index("Shift at a rate") > 1
+    assert "for direct, Reference" in drawn[0].description
+    assert "the chain destroys" in drawn[0].svg
+
+
+def test_thresholds_of_the_buffering_verdict_come_from_its_rules() -> None:
+    """The legend's numbers are those that the judge uses."""
+    text = " ".join(table(view(), "chunks").caption)
+    assert f"{buffering.TOGETHER_NS / 1e6:g} ms" in text
+    assert f"{100 * buffering.BUNCHED_MARGIN:g} percentage points" in text
+    assert f"Below {buffering.PAIRS_NEEDED} pairs" in text
+    for verdict in ("held until complete", "passed through", "windowed", "coalesced"):
+        assert verdict in text
+
+
+def test_a_stream_that_was_held_and_lost_chunks_says_so() -> None:
+    """Verdict, share, stalls, missing chunks and end markers of a bad lane stand in its row."""
+    row = next(r for r in rows(table(view(), "chunks")) if "held until complete" in " ".join(r))
+    assert row[-5:] == ["97.8 %", "2", "held until complete 97.8 % bunched", "differs 2 chunks missing", "> 99.9 %"]
+
+
+def test_a_stream_cell_without_a_verdict_says_why() -> None:
+    """Too few pairs are a dash with that reason, no blank."""
+    load = rate(50)
+    made = summary([seen(cell(g, load, mode="stream"), buffering=None) for g in ("direct", "reference")])
+    found = table(campaign_of(made, "c1"), "chunks")
+    assert ABSENCES["too_few_pairs"] in [note.text for note in found.footnotes]
+
+
+def test_cost_names_rate_source_and_whole_device() -> None:
+    """CPU stands beside its load, with what counted it; flushes are the device's, idle ones beside them."""
+    found = table(view(), "cost")
+    text = " ".join(found.caption)
+    assert "cgroup v2" in text
+    assert "whole device" in text
+    assert "in the window" in text
+    assert not found.is_folded
+    row = rows(found)[0]
+    assert row[0] == "50/s"
+    assert row[2] == "0.81 0.79 to 0.84"
+    assert "4.10 0.50/s idle" in row
+
+
+def test_process_clocks_and_whole_life_peaks_are_named() -> None:
+    """Without a group of its own the page says what counted, and that a peak may be older than the window."""
+    load = rate(50)
+    made = seen(cell("reference", load), cpu_from=("process_clock",), rss_peak_from=("lifetime",))
+    text = " ".join(table(campaign_of(summary([cell("direct", load), made]), "c1"), "cost").caption)
+    assert "by the CPU clocks of its processes" in text
+    assert "since their start" in text
+
+
+def test_every_table_over_cells_names_cores_and_plan() -> None:
+    """The CPU plan, or that all share, stands in each heading and in the terminal's."""
+    for t in view().tables:
+        if t.has_rows:
+            assert any(
+                "gateway on CPUs 2–3, 6–7, mocks on CPU 1 and load generator on CPU 0" in line for line in t.caption
+            ), t.id
+    for t in campaign_of(whole(), "c1").tables:
+        if t.has_rows:
+            assert any("2 logical CPUs shared" in line for line in t.caption), t.id
+    text = campaign_text(probed())
+    assert text.count("CPU plan of 2 logical CPUs") == text.count("Chain ")
+
+
+def test_slopes_stand_with_interval_and_floor() -> None:
+    """Each line has its slope per KiB with interval and the direct lane's; the floor's row says floor."""
+    found = rows(table(campaign_of(sloped(), "c1"), "slopes"))
+    direct, gateway = found
+    assert gateway[1] == "chain none · plain · 50/s 2 cells"
+    assert gateway[2:5] == ["KiB of prompt to the end of a plain answer", "31.0 27.9 to 34.1", "4.00"]
+    assert direct[4] == "floor"
+    assert not [t for t in view().tables if t.id == "c1-slopes"]
+
+
+def test_another_driver_than_asked_for_is_told_at_the_top() -> None:
+    """The sentence of the fallback is a warning of the page and a line of the terminal."""
+    assert any(text.startswith("oha is not there") for text in view().warnings)
+    assert "oha is not there" in campaign_text(probed())
+    assert not any("oha is not there" in text for text in campaign_of(whole(), "c1").warnings)
+
+
+def test_the_terminal_leads_with_added_time() -> None:
+    """Added p50 and p95 stand before the shift; a stream has both of both."""
+    heads = [line.split() for line in campaign_text(probed()).splitlines() if "offered" in line]
+    assert heads[0] == ["offered", "achieved", "added", "added", "shift", "shift", "resp.", "resp.", "CPU"]
+    assert heads[1][2:6] == ["+first", "+first", "+end", "+end"]
+
+
+@pytest.mark.parametrize(
+    ("ratio", "shown"), [(0.0, "0 %"), (1.0, "100 %"), (0.9996, "> 99.9 %"), (0.0002, "< 0.1 %"), (0.978, "97.8 %")]
+)
+def test_only_all_is_a_hundred_per_cent(ratio: float, shown: str) -> None:
+    """A share that rounds to all or none is not shown as such."""
+    assert numbers.share(ratio) == shown
+
+
+def test_merged_events_are_told_from_unchanged_ones() -> None:
+    """The lowest level of any answer stands with how many kept the provider's events."""
+    load = rate(50)
+    merged = seen(cell("reference", load, mode="stream"), fidelity=fidelity("text", events_equal_count=12))
+    found = rows(table(campaign_of(summary([seen(cell("direct", load, mode="stream")), merged]), "c1"), "chunks"))
+    assert found[1][-2] == "text whole, events merged or split 12 of 3,000 event for event"
+
+
+def test_a_saturated_lane_has_no_added_figures() -> None:
+    """`served X of Y per second` spans added time too."""
+    row = next(r for r in rows(table(view(), "rate-plain")) if r[2].startswith("served"))
+    assert row[2] == "served 66 of 150 per second"
+    assert row[3] == "150"
+
+
+def test_hostile_text_cannot_come_in_by_a_new_figure() -> None:
+    """A source that nobody knows is cleaned before it is printed."""
+    load = rate(50)
+    made = seen(cell("reference", load), cpu_from=("\x1b[31mx\n",), cpu_ms_per_request=Figure(value=1.0))
+    text = " ".join(table(campaign_of(summary([cell("direct", load), made]), "c1"), "cost").caption)
+    assert "\x1b" not in text
+    assert "Counted x." in text
+
+
+@pytest.mark.parametrize("driver", ["oha", "probe"])
+def test_a_table_says_whose_added_times_they_are(driver: str) -> None:
+    """Beside oha the probe rides along and the table says so; where it drives there is nothing to tell apart."""
+    alone = RateLoad(50.0, 30.0, 1500, 32, 25, 60.0)
+    load = alone.with_companion("probe", "auto") if driver == "oha" else alone
+    cells = [seen(cell(gateway, load)).model_copy(update={"driver": driver}) for gateway in ("direct", "litellm")]
+    made = summary(cells)
+
+    said = {
+        "oha": "Driven by oha; added time is that of the probe, which rides along",
+        "probe": "Driven by the built-",
+    }
+    for text in (" ".join(table(campaign_of(made, "c1"), "rate-plain").caption), campaign_text(made)):
+        assert said[driver] in text
+        assert ("rides along" in text) == (driver == "oha")
+
+
+def test_legs_stand_beside_their_sum_with_claim_and_stamps() -> None:
+    """Added time, both legs, the claim, what is above it, and how many stamps came whole, each in its own column."""
+    row = figures(table(view(), "legs"), "Chain none · plain", "LiteLLM proxy")
+    assert row["Added time p50, ms"] == "7.80 7.41 to 8.19"
+    assert (row["Inbound p50, ms"], row["Outbound p50, ms"]) == ("4.68", "3.12")
+    assert (row["Own claim p50, ms"], row["Own claim p95, ms"]) == ("4.10", "4.90")
+    assert (row["Added − claim p50, ms"], row["Added − claim p95, ms"]) == ("3.70", "3.80")
+    assert row["Whole stamps"] == "4,400 of 4,400 3 left out: probe late"
+    assert "Percentiles of legs do not add up to those of the sum" in " ".join(table(view(), "legs").caption)
+
+
+def test_lost_stamps_are_counted_and_their_figures_absent() -> None:
+    """A lane without stamps shows none of all attempts and dashes with that reason, in every table it stands in."""
+    for name in ("legs", "rate-plain"):
+        found = table(view(), name)
+        assert "the chain destroys the provider's stamp" in [note.text for note in found.footnotes]
+    stamps = next(r for r in rows(table(view(), "legs")) if "of 4,400" in r[-1] and not r[-1].startswith("4,400"))
+    assert stamps[-1].startswith("0 of 4,400")
+
+
+def test_chunks_are_told_gap_by_gap_with_the_floor_beside() -> None:
+    """Gaps, forwarding, distortion and the share of pairs stand apart, for the direct lane too."""
+    row = figures(table(view(), "chunks"), "Chain none · stream", "direct")
+    assert [row[f"{what} p50, ms"] for what in ("Gap", "Forwarding delay", "Gap distortion")] == [
+        "5.00",
+        "0.06",
+        "0.02",
+    ]
+    assert [row[f"{what} p95, ms"] for what in ("Gap", "Forwarding delay", "Gap distortion")] == [
+        "5.20",
+        "0.14",
+        "0.10",
+    ]
+    assert (row["Pairs in one read"], row["Streams with end marker"]) == ("< 0.1 %", "100 %")
+    assert row["Fidelity"] == "unchanged 3,000 of 3,000 event for event"
+    assert row["Buffering"] == "passed through 0.1 % bunched"
+
+
+def test_first_bytes_are_told_from_first_content() -> None:
+    """TTFB, TTFT and the response time of a stream are three groups, and the page says why they differ."""
+    found = table(view(), "stream-times")
+    row = figures(found, "Chain none · stream", "Reference")
+    assert [row[f"{what} p50, ms"] for what in ("TTFB", "TTFT", "Response time")] == ["22.7", "20.7", "98.1"]
+    assert "A first byte is not yet content" in " ".join(found.caption)
+
+
+def test_cost_shows_memory_switches_calls_and_drain() -> None:
+    """Each cost reading stands in its column with its unit."""
+    row = figures(table(view(), "cost"), "Chain none · plain", "Reference")
+    assert [row[f"RSS, {when}"] for when in ("idle", "peak", "after")] == ["27 MiB", "31 MiB", "30 MiB"]
+    assert [row[f"PSS, {when}"] for when in ("idle", "after")] == ["15.5 MiB", "16 MiB"]
+    assert (row["Context switches"], row["Control-plane calls"], row["Provider calls"]) == ("23.2", "4.20", "1.00")
+    assert row["Event drain"] == "210 ms 3 undelivered"
+
+
+def test_the_load_generators_own_errors_stand_in_their_table() -> None:
+    """Rate error, dispatch lag and release lateness are shown; with clients there is no rate and no schedule."""
+    found = table(view(), "driver")
+    row = figures(found, "Chain none · plain", "direct")
+    assert (row["Driver"], row["Send-rate error"]) == ("probe", "−0.04 %")
+    assert (row["Dispatch lag p50, ms"], row["Release lateness p99, ms"]) == ("0.03", "1.20")
+    assert [note.text for note in found.footnotes] == [
+        "clients have no rate to miss", "clients have no intended start",
+    ]  # fmt: skip
+
+
+def test_payloads_that_differ_have_sections_and_lines_of_their_own() -> None:
+    """Two payloads are two sections of each table, and Markdown has the table of lines through them."""
+    campaign = campaign_of(sloped(), "c1")
+    titles = [section.title for section in table(campaign, "rate-plain").sections]
+    assert titles == ["Chain none · payload 1k · plain", "Chain none · payload 8k · plain"]
+    line = dict(
+        zip([c.full for c in table(campaign, "slopes").columns], rows(table(campaign, "slopes"))[1], strict=True)
+    )
+    assert (line["At zero, µs"], line["Farthest point, µs"], line["Block"]) == ("500", "0.00", "3 (6 points)")
+    text = templating.markdown_text(page_of([sloped()]))
+    assert "### Added time per KiB and per chunk" in text
+    assert "31.0 (27.9 to 34.1)" in text
+
+
+def test_every_table_of_a_probe_reaches_the_markdown_page() -> None:
+    """What the views hold is printed: each heading stands on the page, and the added time of every lane."""
+    text = templating.markdown_text(page_of([probed()]))
+    for title in (
+        "At a rate: streams", "With clients that wait for their answer: plain answers", "CPU, memory and calls",
+        "Streams: to the first byte, the first content and the end", "Streams as they arrive",
+        "Added time by its two legs, and what gateways claim", "Time to first byte at one client",
+        "The load generator",
+    ):  # fmt: skip
+        assert f"### {title}\n" in text
+    for told in ("7.80 (7.41 to 8.19)", "0.71 (0.68 to 0.74)", "4.10 (added +3.70)", "served 66 of 150 per second"):
+        assert told in text
+
+
+def test_the_terminal_shows_both_added_times_and_the_remarks() -> None:
+    """A stream's row has first content and end before its shift; flags are told with their number of cells."""
+    lines = campaign_text(probed()).splitlines()
+    stream = lines[lines.index(next(line for line in lines if line.startswith("Chain none · stream, at a rate"))) :]
+    row = next(line for line in stream if line.startswith("litellm"))
+    assert row.split() == [
+        "litellm",
+        "50",
+        "50.0",
+        "7.80",
+        "10.9",
+        "7.89",
+        "11.7",
+        "9.40",
+        "105",
+        "10.1",
+        "3/3",
+        "valid",
+    ]
+    text = "\n".join(lines)
+    assert "no inband (4 cells): The provider's stamp does not come through this lane." in text
+    assert "stalls (4 cells): Some chunks came after more than ten times the provider's own gap." in text
+    assert "99 attempts: 99 accepted, 0 rejected." in text

@@ -1,0 +1,116 @@
+"""Documents of every version that was ever written: each example below `tests/data/documents` must read for ever.
+
+The folders are named `<kind>-<version>`; a new version gets a folder of its own and the old ones stay as they are.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from weighbridge.errors import SchemaTooNew, StoreError
+from weighbridge.publish.site.page import page_of
+from weighbridge.publish.terminal.terminal import campaign_text
+from weighbridge.record.base import Versioned
+from weighbridge.record.campaign import CampaignRecord, Finished
+from weighbridge.record.certificate import Certificate
+from weighbridge.record.coded import Reason
+from weighbridge.record.figures import Absent, Figure, Timing
+from weighbridge.record.load_report import LoadReport
+from weighbridge.record.migrations import MIGRATIONS
+from weighbridge.record.run import RunRecord
+from weighbridge.record.summary import Summary
+
+FOLDER = Path(__file__).resolve().parents[2] / "data" / "documents"
+KINDS: dict[str, type[Versioned]] = {
+    "run": RunRecord,
+    "summary": Summary,
+    "campaign": CampaignRecord,
+    "finished": Finished,
+    "certificate": Certificate,
+    "load-report": LoadReport,
+}
+EXAMPLES = sorted(FOLDER.glob("*/*.json"))
+
+
+def name_of(path: Path) -> str:
+    """Folder and file, for the names of tests."""
+    return f"{path.parent.name}/{path.stem}"
+
+
+def read(path: Path) -> Versioned:
+    """The document of an example in today's form."""
+    kind = path.parent.name.rpartition("-")[0]
+    return KINDS[kind].from_json(path.read_bytes(), origin=path.name)
+
+
+def example(name: str) -> Any:
+    """One example by its folder and name."""
+    return read(FOLDER / f"{name}.json")
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=name_of)
+def test_a_kept_document_reads(path: Path) -> None:
+    """It is of the version of its folder, reads into today's form, and that form reads as itself."""
+    kind, _, number = path.parent.name.rpartition("-")
+    assert json.loads(path.read_text(encoding="utf-8"))["schema"] == f"weighbridge.{kind}/{number}"
+    found = read(path)
+    assert found.schema_ == KINDS[kind].schema_name()
+    assert KINDS[kind].from_json(found.to_json(), origin="again") == found
+
+
+def test_every_version_has_an_example() -> None:
+    """No step of a migration is without a document that takes it."""
+    stepped = {f"{kind.removeprefix('weighbridge.')}-{number}" for kind, number in MIGRATIONS}
+    assert stepped <= {path.parent.name for path in EXAMPLES}
+
+
+def test_what_a_run_said_in_phrases_is_codes_now() -> None:
+    """Reasons, absences and rates of the first version have the form of today."""
+    good = example("run-1/plain-with-companion")
+    assert good.reason is None
+    assert good.figures.timing("ttfb_ms") == Absent(absent="driver_does_not_tell")
+    assert good.figures.value("achieved_rps") == Figure(value=19.985988157857314)
+    assert isinstance(good.figures.timing("added_ms"), Timing)
+    bad = example("run-1/rejected")
+    assert bad.reason == Reason.of("errors", "12 of 125 requests failed: 12 × status 500")
+    alone = example("run-1/without-a-window")
+    assert alone.figures is None
+    assert (alone.clients, alone.no_companion) == (
+        (),
+        "off: the matrix wants no probe beside the driver (ride_along)",
+    )
+    assert [client.role for client in good.clients] == ["driver", "companion"]
+    assert [client.driver.tool.name for client in good.clients] == ["oha", "probe"]
+    assert example("run-1/direct-by-clients").resources.absent["rss_idle_bytes"] == Absent(absent="no_gateway")
+
+
+def test_what_a_summary_said_in_phrases_is_codes_now() -> None:
+    """Each outcome of a cell keeps its verdict and its reason; a saturated one keeps its words."""
+    found = example("summary-1/every-outcome")
+    reasons = {cell.verdict: cell.reason for cell in found.cells if cell.reason is not None}
+    assert {verdict: (one.code, one.class_) for verdict, one in reasons.items()} == {
+        "errored": ("errors", "gateway"),
+        "not_supported": ("not_supported", "gateway"),
+        "incomplete": ("not_run", "rig"),
+        "rig_limited": ("steal", "rig"),
+    }
+    saturated = next(cell for cell in found.cells if cell.verdict == "saturated")
+    assert saturated.timing("shift_ms") == Absent(absent="saturated", detail="served 66 of 150 per second")
+    assert [one.code for one in found.provenance.warnings] == ["driver_replaced", "requests_below_percentile"]
+    assert page_of([found])
+    assert "served 66 of 150/s" in campaign_text(found)
+
+
+def test_a_newer_document_is_refused_and_a_broken_older_one_told() -> None:
+    """What a later Weighbridge wrote is not guessed at; an older document that lacks a part is named."""
+    path = FOLDER / "run-1" / "rejected.json"
+    raw = json.loads(path.read_text(encoding="utf-8"))
+    with pytest.raises(SchemaTooNew, match="update Weighbridge"):
+        RunRecord.from_json(json.dumps(raw | {"schema": "weighbridge.run/99"}), origin="run.json")
+    del raw["figures"]
+    with pytest.raises(StoreError, match=r"run\.json: is no weighbridge.run/1 document that can be read"):
+        RunRecord.from_json(json.dumps(raw), origin="run.json")

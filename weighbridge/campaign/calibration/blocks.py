@@ -1,0 +1,201 @@
+"""Mixed blocks: one probe run over all lanes, each request drawn for one of them.
+
+All weights are one gateway, so that no difference of processes looks like one of weights; each request names its own
+in a header. A block that the machine spoiled is repeated, as often as the matrix allows; every attempt is kept.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from weighbridge.campaign.calibration.setting import SHELF, Setting, rate_load
+from weighbridge.campaign.schedule import Judge, Route, Schedule, Visit, WindowSpec, block
+from weighbridge.judge.calibration.known_delays import Weight, weigh
+from weighbridge.judge.calibration.lane_samples import WeighedLane, timed_rows, weighed_lane, weight_block
+from weighbridge.judge.run.block_acceptance import judge_block, judge_busy_block
+from weighbridge.matrix.calibration import BY_HEADER, HEADER, TARE, Calibration, MixedLoad, Surroundings
+from weighbridge.matrix.loads import RateLoad
+from weighbridge.matrix.requests import Mode
+from weighbridge.record.run import RunRecord
+
+# More than are ever open at a time, and so many requests are the block's run-up, left out by rule.
+_CONNECTIONS = 100
+_WARMUP_PER_LANE = 25
+_JUDGES: Mapping[Surroundings, Judge] = MappingProxyType(
+    {"quiet": judge_block, "jitter": judge_block, "busy": judge_busy_block}
+)
+# The direct lane is shown, not judged: half as many requests do.
+_DIRECT_SHARE = 0.5
+# The tare has two lanes.
+TWINS = (f"{TARE} a", f"{TARE} b")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Mode and surroundings of mixed blocks."""
+
+    mode: Mode
+    surroundings: Surroundings
+
+    @property
+    def id(self) -> str:
+        """Name of the blocks among the kept runs."""
+        return f"mixed.{self.mode}.{self.surroundings}"
+
+
+@dataclass(frozen=True)
+class MixedBlock:
+    """One block that counts: its lanes by name."""
+
+    kind: Kind
+    number: int
+    lanes: Mapping[str, WeighedLane]
+
+
+@dataclass(frozen=True)
+class MixedBlocks:
+    """Blocks that count, and a sentence for each that no attempt brought."""
+
+    blocks: tuple[MixedBlock, ...] = ()
+    gaps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Made:
+    """One kind's blocks as they were made, and how many repeats are left for the next."""
+
+    blocks: MixedBlocks
+    repeats_left: int
+
+
+ReadBlock = Callable[[RunRecord, Kind], MixedBlock]
+
+
+def mixed_blocks(setting: Setting) -> Schedule[MixedBlocks]:
+    """Yield every block that the matrix asks for, and more of them where it asks for that."""
+    left, parts = setting.spec.repeat_count, list[MixedBlocks]()
+    for kind, load in _kinds(setting.spec):
+        made = yield from blocks_of(setting, kind, load, left)
+        left = made.repeats_left
+        parts.append(made.blocks)
+    return MixedBlocks(
+        tuple(one for part in parts for one in part.blocks), tuple(gap for part in parts for gap in part.gaps)
+    )
+
+
+def blocks_of(
+    setting: Setting, kind: Kind, load: MixedLoad, repeats_left: int, read: ReadBlock | None = None
+) -> Schedule[Made]:
+    """Yield the blocks of one kind, and more of them where some percentile is off.
+
+    Of a hundred percentiles some are off by chance; in more blocks a true error stays.
+    """
+    read = read or (lambda record, of: _read(setting, record, of))
+    visit = _visit(setting, kind, load)
+    first = yield from _numbered(setting, visit, range(1, load.block_count + 1), repeats_left)
+    made = _counted(first, kind, read)
+    left = repeats_left - _repeats(first)
+    if not load.more_count or made.gaps or not is_off(setting.spec, made.blocks):
+        return Made(made, left)
+    numbers = range(load.block_count + 1, load.block_count + load.more_count + 1)
+    more = yield from _numbered(setting, visit, numbers, left, is_planned=False)
+    further = _counted(more, kind, read)
+    return Made(MixedBlocks(made.blocks + further.blocks, further.gaps), left - _repeats(more))
+
+
+def is_off(spec: Calibration, blocks: Sequence[MixedBlock]) -> bool:
+    """Tell whether some percentile of these blocks would fail a certificate."""
+    rows = (row for weight in weights_of_blocks(spec, blocks) for row in weigh(weight))
+    return any(row.judged and not row.passed for row in rows)
+
+
+def weights_of_blocks(spec: Calibration, blocks: Sequence[MixedBlock]) -> tuple[Weight, ...]:
+    """Return each weight in each mode and surroundings, over its blocks."""
+    return tuple(
+        Weight(
+            name=name,
+            mode=kind.mode,
+            arrangement="mixed",
+            surroundings=kind.surroundings,
+            blocks=tuple(
+                weight_block(one.number, one.lanes[name], [one.lanes[twin] for twin in TWINS])
+                for one in blocks
+                if one.kind == kind
+            ),
+            two_valued=name in spec.two_valued,
+        )
+        for kind in dict.fromkeys(one.kind for one in blocks)
+        for name in spec.weights
+    )
+
+
+def _kinds(spec: Calibration) -> Iterator[tuple[Kind, MixedLoad]]:
+    for mode in spec.modes:
+        load = spec.mixed(mode)
+        if load is not None:
+            yield from ((Kind(mode, surroundings), load) for surroundings in load.surroundings)
+
+
+def _named(spec: Calibration) -> tuple[tuple[str, str], ...]:
+    """Return the lanes of a block: their names, and the weight that their requests name."""
+    return (*((name, TARE) for name in TWINS), *((weight, weight) for weight in spec.weights))
+
+
+def _visit(setting: Setting, kind: Kind, load: MixedLoad) -> Visit:
+    weights = [weight for _, weight in _named(setting.spec)]
+    lanes = (setting.direct, setting.lane(BY_HEADER))
+    routes = (Route(0, share=_DIRECT_SHARE), *(Route(1, ((HEADER, weight),)) for weight in weights))
+    jitter = {"jitter_s": setting.spec.jitter_s} if kind.surroundings == "jitter" else {}
+    window = WindowSpec(
+        setting.cell(kind.id, setting.direct, kind.mode, _load(load, routes)),
+        routes,
+        MappingProxyType(jitter),
+        setting.spec.neighbour if kind.surroundings == "busy" else None,
+        _JUDGES[kind.surroundings],
+    )
+    return Visit(lanes, (window,), preparation="bare", shelf=SHELF)
+
+
+def _load(load: MixedLoad, routes: Sequence[Route]) -> RateLoad:
+    count = math.ceil(load.lane_count * sum(one.share for one in routes))
+    return rate_load(load.rate_rps, count, _CONNECTIONS, warmup_count=_WARMUP_PER_LANE * len(routes))
+
+
+def _numbered(
+    setting: Setting, visit: Visit, numbers: Iterable[int], repeats_left: int, *, is_planned: bool = True
+) -> Schedule[tuple[tuple[RunRecord, ...], ...]]:
+    """Yield the blocks with these numbers, and return the attempts at each."""
+    made = []
+    attempts = setting.request.loaded.matrix.accept.attempts_per_run
+    for number in numbers:
+        numbered = replace(visit, block=number, is_planned=is_planned)
+        records = yield from block([numbered], min(attempts, 1 + repeats_left))
+        repeats_left -= len(records) - 1
+        made.append(records)
+    return tuple(made)
+
+
+def _repeats(made: Sequence[Sequence[RunRecord]]) -> int:
+    return sum(len(records) - 1 for records in made)
+
+
+def _counted(made: Sequence[Sequence[RunRecord]], kind: Kind, read: ReadBlock) -> MixedBlocks:
+    last = [records[-1] for records in made]
+    gaps = tuple(
+        f"block {one.block} of {kind.id} was not accepted: {one.reason.detail}" for one in last if one.reason
+    )
+    return MixedBlocks(tuple(read(one, kind) for one in last if one.accepted), gaps)
+
+
+def _read(setting: Setting, record: RunRecord, kind: Kind) -> MixedBlock:
+    stored = setting.stored(record)
+    trace = stored.trace(kind.mode, setting.answer, _CONNECTIONS)
+    rows, truth = timed_rows(trace), stored.truth()
+    found = {
+        name: weighed_lane(trace, rows & (trace.requests.lane == number), truth)
+        for number, (name, _) in enumerate(_named(setting.spec), 1)
+    }
+    return MixedBlock(kind, record.block, found)

@@ -1,0 +1,282 @@
+"""Known weights against what was measured: the arithmetic of a certificate (METHOD 8).
+
+Called by `campaign` at the end of a calibration. The known weight is what the gateway recorded that it slept; the
+weight-0 gateway of the same block is its tare. Medians over blocks are judged, the worst block is shown. Limits on
+the median block's |error| of the added time, against the known weight: p50 2 % or 20 µs, p95 and p99 5 % or
+100 µs, whichever is larger. A weight measured in a cell of its own is judged against the A/A half width too where
+that is larger, for the error between cells is not one between requests. Under jitter of the provider the mean
+|error| of the shift must be at least ten times that of the added time, at p95 and p99 over all weights and at p50
+of the two-valued one; at p50 of a constant both agree.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from weighbridge import quantiles
+from weighbridge.judge.calibration.joined_quantiles import Timed, quantile_ns, sampling_error_ns, truth_quantile
+from weighbridge.judge.stats.intervals import t_quantile
+from weighbridge.judge.stats.timing import SHARES
+from weighbridge.matrix.requests import Mode
+from weighbridge.record.certificate import (
+    Arrangement,
+    BlockError,
+    CpuResult,
+    JitterResult,
+    Percentile,
+    Resolution,
+    WeightResult,
+)
+from weighbridge.record.probe_tables import Ints
+
+PERCENTILES: tuple[Percentile, ...] = ("p50", "p95", "p99")
+RELATIVE_LIMIT: Mapping[str, float] = {"p50": 0.02, "p95": 0.05, "p99": 0.05}
+ABSOLUTE_LIMIT_MS: Mapping[str, float] = {"p50": 0.020, "p95": 0.100, "p99": 0.100}
+JITTER_FACTOR = 10.0
+CPU_LIMIT_RATIO = 0.05
+# A window of 500 requests resolves some 10 % of a CPU figure.
+CPU_NEEDS_COUNT = 2000
+# Fewer blocks have no median worth the name, fewer samples no stable p99 and no stable join: that is provisional, and
+# there no limit is narrower than what the samples can show.
+BLOCKS_NEEDED = 3
+SAMPLES_NEEDED = 500
+TARE_NEEDED = 1000
+SIGMAS = 3.0
+
+_NS_PER_MS = 1e6
+
+
+@dataclass(frozen=True)
+class LaneSamples:
+    """What one lane of one block gave, request by request in ns: added time, and total time at the client."""
+
+    added_ns: Ints
+    total_ns: Ints
+
+
+@dataclass(frozen=True)
+class WeightBlock:
+    """One weight in one block: its samples, the sleeps that its gateway recorded, and the tare of the block.
+
+    `tare` is without what the weight of nothing was held; how late that was is in `tare_late_ns`.
+    """
+
+    block: int
+    lane: LaneSamples
+    sleeps: Timed
+    tare: LaneSamples
+    tare_late_ns: Ints
+
+
+@dataclass(frozen=True)
+class Weight:
+    """One weight over its blocks; `two_valued` marks the mixture whose p50 is judged under jitter.
+
+    `window` names the cells where a mode has several of them, such as `plain.rate-290`.
+    """
+
+    name: str
+    mode: Mode
+    arrangement: Arrangement
+    surroundings: Literal["quiet", "busy", "jitter"]
+    blocks: tuple[WeightBlock, ...]
+    two_valued: bool = False
+    window: str = ""
+
+    @property
+    def label(self) -> str:
+        """Name with the window where that is needed to tell it apart."""
+        return f"{self.name} {self.window}".strip()
+
+
+def weigh(weight: Weight, resolution: Sequence[Resolution] = ()) -> tuple[WeightResult, ...]:
+    """One row a percentile; ValueError for a weight without blocks. `resolution` widens the limit of cells alone."""
+    if not weight.blocks:
+        raise ValueError(f"weight {weight.name}: no block to judge")
+    return tuple(_row(weight, figure, resolution) for figure in PERCENTILES)
+
+
+def block_error(block: WeightBlock, figure: Percentile) -> BlockError:
+    """Errors of one block at one percentile: added − tare − known, and shift − known."""
+    share = SHARES[figure]
+    tare_ns = quantile_ns(block.tare.added_ns, share)
+    known_ns = truth_quantile(block.sleeps, Timed(block.tare.added_ns, block.tare_late_ns), share) - tare_ns
+    added_ns = quantile_ns(block.lane.added_ns, share)
+    shift_ns = quantile_ns(block.lane.total_ns, share) - quantile_ns(block.tare.total_ns, share)
+    return BlockError(
+        block=block.block,
+        known_ms=known_ns / _NS_PER_MS,
+        tare_ms=tare_ns / _NS_PER_MS,
+        added_ms=added_ns / _NS_PER_MS,
+        added_error_ms=(added_ns - tare_ns - known_ns) / _NS_PER_MS,
+        shift_error_ms=(shift_ns - known_ns) / _NS_PER_MS,
+    )
+
+
+def limit_ms(figure: Percentile, known_ms: float) -> float:
+    """Largest |error| that passes at this percentile of this weight."""
+    return max(RELATIVE_LIMIT[figure] * abs(known_ms), ABSOLUTE_LIMIT_MS[figure])
+
+
+def aa_pair(
+    pairs: Sequence[tuple[LaneSamples, LaneSamples]], mode: Mode, arrangement: Arrangement
+) -> tuple[Resolution, ...]:
+    """What pairs of lanes of one weight-0 gateway show, one pair a block; ValueError without a pair.
+
+    The half width of one block's difference is t · root mean square over the blocks: under A/A its mean is known
+    to be zero, so that n blocks give n degrees of freedom. The pair passes when its median difference is within the
+    limit of an added time, or within the t interval of the blocks' mean, which then holds zero (METHOD 8: an A/A pair
+    must show no difference); here the mean is not known, and n blocks give n − 1 degrees of freedom. A single block
+    has no interval: what one pair differs by is shown then, and not judged.
+    """
+    if not pairs:
+        raise ValueError("an A/A pair needs a block")
+    return tuple(_resolution(pairs, figure, mode, arrangement) for figure in PERCENTILES)
+
+
+def under_jitter(weights: Sequence[Weight]) -> tuple[JitterResult, ...]:
+    """Added time against shift, by mode and percentile, over the weights that were measured under jitter."""
+    jittered = [weight for weight in weights if weight.surroundings == "jitter"]
+    modes = dict.fromkeys(weight.mode for weight in jittered)
+    return tuple(
+        made
+        for mode in modes
+        for figure in PERCENTILES
+        for made in _jitter([weight for weight in jittered if weight.mode == mode], mode, figure)
+    )
+
+
+def burn(known_ms: float, measured_ms: float, rate_rps: float, request_count: int) -> CpuResult:
+    """A known CPU burn for each request against what was read; 5 % passes, of fewer than 2,000 requests 10 %."""
+    limit = CPU_LIMIT_RATIO if request_count >= CPU_NEEDS_COUNT else 2 * CPU_LIMIT_RATIO
+    return CpuResult(
+        known_ms=known_ms,
+        measured_ms=measured_ms,
+        rate_rps=rate_rps,
+        request_count=request_count,
+        limit_ratio=limit,
+        passed=abs(measured_ms - known_ms) <= limit * known_ms,
+    )
+
+
+def _row(weight: Weight, figure: Percentile, resolution: Sequence[Resolution]) -> WeightResult:
+    errors = tuple(block_error(block, figure) for block in weight.blocks)
+    middle = _median_block(errors)
+    worst = max(errors, key=lambda one: abs(one.added_error_ms))
+    limit = limit_ms(figure, middle.known_ms)
+    if weight.arrangement == "cell":
+        widths = [one.half_width_ms for one in resolution if _same(one, weight, figure)]
+        limit = max([limit, *widths])
+    if _is_thin(weight.blocks):
+        limit = max(limit, *(_sampling_ms(block.lane, block.tare, figure) for block in weight.blocks))
+    return WeightResult(
+        block=middle.block,
+        known_ms=middle.known_ms,
+        tare_ms=middle.tare_ms,
+        added_ms=middle.added_ms,
+        added_error_ms=middle.added_error_ms,
+        shift_error_ms=statistics.median(one.shift_error_ms for one in errors),
+        weight=weight.label,
+        mode=weight.mode,
+        arrangement=weight.arrangement,
+        surroundings=weight.surroundings,
+        figure=figure,
+        worst_added_error_ms=worst.added_error_ms,
+        limit_ms=limit,
+        sample_count=min(len(block.lane.added_ns) for block in weight.blocks),
+        tare_count=min(len(block.tare.added_ns) for block in weight.blocks),
+        blocks=errors,
+        judged=_is_firm(weight.blocks, figure),
+        passed=abs(middle.added_error_ms) <= limit,
+    )
+
+
+def _is_firm(blocks: Sequence[WeightBlock], figure: Percentile) -> bool:
+    """Whether the blocks together have 10 samples beyond the percentile: METHOD 5 keeps the others out of gates."""
+    return (
+        sum(quantiles.beyond(len(block.lane.added_ns), SHARES[figure]) for block in blocks)
+        >= quantiles.SAMPLES_BEYOND
+    )
+
+
+def _median_block(errors: Sequence[BlockError]) -> BlockError:
+    """The median block by added error; of an even number the one of the middle two with the larger |error|."""
+    ordered = sorted(errors, key=lambda one: one.added_error_ms)
+    middle = ordered[(len(ordered) - 1) // 2 : len(ordered) // 2 + 1]
+    return max(middle, key=lambda one: abs(one.added_error_ms))
+
+
+def _is_thin(blocks: Sequence[WeightBlock]) -> bool:
+    sizes = [(len(block.lane.added_ns), len(block.tare.added_ns)) for block in blocks]
+    return is_thin(len(blocks), min(lane for lane, _ in sizes), min(tare for _, tare in sizes))
+
+
+def is_thin(block_count: int, sample_count: int, tare_count: int) -> bool:
+    """Whether a figure has too little behind it for a certificate that is more than provisional."""
+    return block_count < BLOCKS_NEEDED or sample_count < SAMPLES_NEEDED or tare_count < TARE_NEEDED
+
+
+def _sampling_ms(one: LaneSamples, other: LaneSamples, figure: Percentile) -> float:
+    """Largest difference of two lanes that so few samples alone explain: three standard errors."""
+    errors = [sampling_error_ns(lane.added_ns, SHARES[figure]) for lane in (one, other)]
+    return SIGMAS * math.hypot(*errors) / _NS_PER_MS
+
+
+def _same(one: Resolution, weight: Weight, figure: Percentile) -> bool:
+    return (one.mode, one.arrangement, one.figure) == (weight.mode, weight.arrangement, figure)
+
+
+def _resolution(
+    pairs: Sequence[tuple[LaneSamples, LaneSamples]], figure: Percentile, mode: Mode, arrangement: Arrangement
+) -> Resolution:
+    share = SHARES[figure]
+    differences = [
+        (quantile_ns(one.added_ns, share) - quantile_ns(other.added_ns, share)) / _NS_PER_MS for one, other in pairs
+    ]
+    middle = statistics.median(differences)
+    spread = math.sqrt(statistics.fmean(one**2 for one in differences))
+    half_width = t_quantile(len(differences)) * spread
+    limit = max(ABSOLUTE_LIMIT_MS[figure], _interval_ms(differences))
+    smallest = min(len(lane.added_ns) for pair in pairs for lane in pair)
+    if is_thin(len(pairs), smallest, TARE_NEEDED):
+        limit = max(limit, *(_sampling_ms(one, other, figure) for one, other in pairs))
+    return Resolution(
+        mode=mode,
+        arrangement=arrangement,
+        figure=figure,
+        half_width_ms=half_width,
+        median_difference_ms=middle,
+        worst_difference_ms=max(differences, key=abs),
+        block_count=len(differences),
+        limit_ms=limit,
+        passed=len(differences) == 1 or abs(middle) <= limit,
+    )
+
+
+def _interval_ms(differences: Sequence[float]) -> float:
+    """Half width of the t interval of their mean; 0 of a single one."""
+    count = len(differences)
+    return t_quantile(count - 1) * statistics.stdev(differences) / math.sqrt(count) if count > 1 else 0.0
+
+
+def _jitter(weights: Sequence[Weight], mode: Mode, figure: Percentile) -> Iterator[JitterResult]:
+    judged = [weight for weight in weights if figure != "p50" or weight.two_valued]
+    errors = [block_error(block, figure) for weight in judged for block in weight.blocks]
+    if not errors:
+        return
+    added = statistics.fmean(abs(one.added_error_ms) for one in errors)
+    shift = statistics.fmean(abs(one.shift_error_ms) for one in errors)
+    yield JitterResult(
+        mode=mode,
+        figure=figure,
+        weights=tuple(weight.label for weight in judged),
+        added_mean_error_ms=added,
+        shift_mean_error_ms=shift,
+        ratio=shift / added if added else None,
+        judged=not any(_is_thin(weight.blocks) for weight in judged),
+        passed=shift >= JITTER_FACTOR * added,
+    )

@@ -1,0 +1,101 @@
+"""From what a probe and the gateways of known weights recorded to the samples that `calibration` compares.
+
+Called by `campaign` for mixed blocks (one probe run over several lanes) and for weights in cells of their own. Rows
+are picked by the rule of every added time; a request without a recorded sleep is no row of its lane.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from weighbridge.judge.calibration.joined_quantiles import Timed
+from weighbridge.judge.calibration.known_delays import LaneSamples, WeightBlock
+from weighbridge.judge.figures.added import added_to_end, added_to_first
+from weighbridge.judge.figures.probe_figures import pick_rows
+from weighbridge.judge.figures.row_masks import Mask
+from weighbridge.judge.window import Trace
+from weighbridge.record.probe_tables import Ints, RequestTable
+from weighbridge.record.truth_rows import WeightRows
+
+
+@dataclass(frozen=True)
+class WeighedLane:
+    """One lane of one block: its samples and, row by row, how long its gateway held each request."""
+
+    samples: LaneSamples
+    sleeps: Timed
+
+    def __len__(self) -> int:
+        """Number of requests."""
+        return len(self.sleeps)
+
+    @property
+    def net(self) -> LaneSamples:
+        """The lane without what its gateway held: of the weight of nothing the tare."""
+        return LaneSamples(self.samples.added_ns - self.sleeps.ns, self.samples.total_ns - self.sleeps.ns)
+
+
+def timed_rows(facts: Trace) -> Mask:
+    """Rows behind the added times of a window."""
+    rows: Mask = pick_rows(facts).timed
+    return rows
+
+
+def good_rows(facts: Trace) -> Mask:
+    """Rows behind the times of a window that need no stamp."""
+    rows: Mask = pick_rows(facts).kept
+    return rows
+
+
+def lane_samples(facts: Trace, rows: Mask) -> LaneSamples:
+    """Added and total time at the client of these rows: of streams to the first content."""
+    requests = facts.requests
+    if facts.mode == "plain":
+        return LaneSamples(added_to_end(requests, rows).added_ns, _since_sent(requests, rows, requests.end_ns))
+    return LaneSamples(
+        added_to_first(requests, rows).added_ns, _since_sent(requests, rows, requests.first_content_ns)
+    )
+
+
+def weighed_lane(facts: Trace, rows: Mask, recorded: WeightRows) -> WeighedLane:
+    """These rows with their recorded sleeps."""
+    places = np.flatnonzero(rows)
+    order = np.argsort(recorded.reference, kind="stable")
+    known = recorded.reference[order]
+    wanted = facts.requests.reference[places]
+    found = np.searchsorted(known, wanted)
+    inside = found < len(known)
+    has = np.zeros(len(places), dtype=bool)
+    has[inside] = known[found[inside]] == wanted[inside]
+    kept = np.zeros(len(rows), dtype=bool)
+    kept[places[has]] = True
+    mine = order[found[has]]
+    return WeighedLane(lane_samples(facts, kept), Timed(recorded.slept_ns[mine], recorded.late_ns[mine]))
+
+
+def burnt_ms(facts: Trace, recorded: WeightRows) -> float | None:
+    """Mean CPU that the gateway recorded to have burnt for the requests of a window, ms; None without a record."""
+    mine = np.isin(recorded.reference, facts.requests.reference) & (recorded.cpu_ns >= 0)
+    return float(recorded.cpu_ns[mine].mean()) / 1e6 if mine.any() else None
+
+
+def weight_block(block: int, lane: WeighedLane, tare: Sequence[WeighedLane]) -> WeightBlock:
+    """A weight beside the tare of its block: all lanes of the weight of nothing, as one."""
+    nets = [one.net for one in tare]
+    return WeightBlock(
+        block=block,
+        lane=lane.samples,
+        sleeps=lane.sleeps,
+        tare=LaneSamples(
+            np.concatenate([net.added_ns for net in nets]), np.concatenate([net.total_ns for net in nets])
+        ),
+        tare_late_ns=np.concatenate([one.sleeps.late_ns for one in tare]),
+    )
+
+
+def _since_sent(requests: RequestTable, rows: Mask, until_ns: Ints) -> Ints:
+    total: Ints = until_ns[rows] - requests.sent_ns[rows]
+    return total

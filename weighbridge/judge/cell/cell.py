@@ -1,0 +1,96 @@
+"""One cell of the summary: what it is, its verdict, its figures and their flags.
+
+Leaves verdicts to `outcome`, general rules of merging to `merging` and checks to `checks`.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Sequence
+
+from weighbridge.judge.cell import cell_open_streams, cell_probe
+from weighbridge.judge.cell.merging import merge
+from weighbridge.judge.cell.shift import shifts
+from weighbridge.judge.cell.verdict import Attempts, Outcome, outcome, rejected_by_reason
+from weighbridge.judge.run import checks
+from weighbridge.record.codes import ordered_flags
+from weighbridge.record.measured import Values
+from weighbridge.record.run import RunRecord
+from weighbridge.record.summary import CellSummary, RunLine
+
+
+def summarise_cell(attempts: Attempts, floors: Sequence[RunRecord]) -> CellSummary:
+    """Return the summary of a planned cell; `floors` are all attempts at its baseline."""
+    plan, accepted = attempts.plan, attempts.accepted
+    found = outcome(attempts)
+    moved = shifts(attempts, floors, found)
+    seen = cell_probe.summarise(attempts, floors, found)
+    figures: Values = {
+        **merge(attempts, found),
+        **moved.figures,
+        **seen.figures,
+        "littles_rps": _littles(accepted, plan.load.concurrency),
+        "memory_per_stream_bytes": cell_open_streams.memory(attempts, found),
+    }
+    flags = (*found.flags, *_run_flags(attempts), *moved.flags, *seen.flags)
+    return _bare(attempts, found, flags).with_figures(figures)
+
+
+def _bare(attempts: Attempts, found: Outcome, flags: Sequence[str]) -> CellSummary:
+    """Return the cell with what it is and how it ended, without a figure."""
+    plan, accepted = attempts.plan, attempts.accepted
+    return CellSummary(
+        cell=plan.cell,
+        gateway=plan.gateway,
+        settings=plan.settings,
+        chain=plan.chain,
+        disk=plan.disk,
+        mode=plan.mode,
+        payload=plan.payload.name,
+        answer=plan.answer.name,
+        load=plan.load,
+        driver=plan.driver,
+        floor=plan.floor,
+        verdict=found.verdict,
+        reason=found.reason,
+        flags=ordered_flags(flags),
+        runs_wanted=attempts.wanted,
+        runs_accepted=len(accepted),
+        runs_attempted=len(attempts.runs),
+        rejected=rejected_by_reason(attempts.rejected),
+        runs=tuple(_line(run) for run in attempts.runs),
+        offered_rps=plan.load.offered_rps,
+        served_text=found.served,
+        load_before=accepted[0].load_before if accepted else None,
+        load_after=accepted[-1].load_after if accepted else None,
+    )
+
+
+def _run_flags(attempts: Attempts) -> Iterator[str]:
+    """Flags of the accepted runs; of all attempts when none was accepted."""
+    for run in attempts.accepted or attempts.runs:
+        yield from run.flags
+        if not checks.memory_in_order(run.resources):
+            yield "memory_order"
+
+
+def _littles(accepted: Sequence[RunRecord], clients: int) -> float | None:
+    times = [run.figures.timing("service_ms") for run in accepted if run.figures is not None]
+    values = [checks.littles_rps(one, clients) for one in times]
+    known = [value for value in values if value is not None]
+    return statistics.median(known) if known else None
+
+
+def _line(run: RunRecord) -> RunLine:
+    figures = run.figures
+    return RunLine(
+        block=run.block,
+        attempt=run.attempt,
+        accepted=run.accepted,
+        verdict=run.verdict,
+        reason=run.reason,
+        achieved_rps=None if figures is None else figures.known("achieved_rps"),
+        response_p50_ms=None if figures is None else figures.percentile("response_ms", "p50"),
+        load_before=run.load_before,
+        load_after=run.load_after,
+    )

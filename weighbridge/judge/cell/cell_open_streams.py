@@ -1,0 +1,32 @@
+"""Memory of one more open stream: the median of its runs' slopes, one a block, with an interval over them."""
+
+from __future__ import annotations
+
+import statistics
+
+from weighbridge.judge.cell.merging import missing
+from weighbridge.judge.cell.verdict import Attempts, Outcome
+from weighbridge.judge.figures.open_streams import bytes_per_stream
+from weighbridge.judge.stats.intervals import interval
+from weighbridge.matrix.cells import FLOOR
+from weighbridge.record.figures import Absent, Figure, FigureOrAbsent, absent_by
+from weighbridge.record.metrics import METRICS
+
+NO_GATEWAY = Absent(absent="no_gateway")
+NOT_TOLD = Absent(absent="kernel_does_not_tell")
+
+
+def memory(attempts: Attempts, found: Outcome) -> FigureOrAbsent:
+    """Return what one more open stream takes of a gateway's memory, or why that is not told."""
+    absent = missing(METRICS["memory_per_stream_bytes"], attempts.plan, found)
+    if absent is not None:
+        return absent
+    if attempts.plan.gateway == FLOOR:
+        return NO_GATEWAY
+    if not attempts.accepted:
+        return absent_by(found.verdict)
+    slopes = [bytes_per_stream(run.held) for run in attempts.accepted if run.held is not None]
+    known = [slope for slope in slopes if slope is not None]
+    if not known:
+        return NOT_TOLD
+    return Figure(value=statistics.median(known), low=min(known), high=max(known), interval=interval(known))

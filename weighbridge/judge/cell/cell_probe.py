@@ -1,0 +1,113 @@
+"""Figures of a cell with rules of their own: headline with rejected runs, difference to the own claim, buffering.
+
+Buffering is judged against the direct lane of the same blocks; an added time of a lane that did
+not keep its rate is no figure of its gateway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from weighbridge.judge.cell.merging import merged, missing
+from weighbridge.judge.cell.shift import FLOOR_SHARE, pairs_of
+from weighbridge.judge.cell.verdict import Attempts, Outcome
+from weighbridge.judge.figures import buffering
+from weighbridge.judge.stats.timing import SHARES, merge_runs
+from weighbridge.matrix.cells import FLOOR
+from weighbridge.matrix.requests import Mode
+from weighbridge.record.figures import Timing, TimingOrAbsent, absent_by
+from weighbridge.record.measured import Values
+from weighbridge.record.metrics import METRICS, TimeKey
+from weighbridge.record.probe_counts import Bunching
+from weighbridge.record.run import RunRecord
+
+
+@dataclass(frozen=True)
+class CellInband:
+    """Figures of a cell and the flags that they raise."""
+
+    figures: Values
+    flags: tuple[str, ...]
+
+
+def headline_of(mode: Mode) -> TimeKey:
+    """Return the added time that leads: of plain answers, or of streams to their first content."""
+    return "added_ms" if mode == "plain" else "added_first_ms"
+
+
+def summarise(attempts: Attempts, floors: Sequence[RunRecord], found: Outcome) -> CellInband:
+    """Return what a probe gives of one cell by rules of its own; `floors` are all attempts at its baseline."""
+    headline = headline_of(attempts.plan.mode)
+    good_floors = [run for run in floors if run.accepted]
+    figures: Values = {
+        "added_with_rejected_ms": merged(attempts.runs, headline, attempts, found),
+        "claimed_difference_ms": _claimed_difference(attempts, headline, found),
+        "buffering": buffering_against(attempts.accepted, good_floors),
+    }
+    added = merged(attempts.accepted, headline, attempts, found)
+    return CellInband(figures, tuple(_flags(attempts, good_floors, headline, added)))
+
+
+def buffering_against(accepted: Sequence[RunRecord], floors: Sequence[RunRecord]) -> str | None:
+    """Buffering verdict of the runs together, against the direct lane of the same blocks where there is one."""
+    mine = [one for run in accepted for one in _bunching(run)]
+    blocks = {run.block for run in accepted}
+    theirs = [one for run in floors if run.block in blocks for one in _bunching(run)]
+    return buffering.verdict(buffering.added(mine), buffering.added(theirs) if theirs else None) if mine else None
+
+
+def _bunching(run: RunRecord) -> Iterator[Bunching]:
+    if run.figures is not None and isinstance(run.figures.bunching, Bunching):
+        yield run.figures.bunching
+
+
+def _claimed_difference(attempts: Attempts, headline: TimeKey, found: Outcome) -> TimingOrAbsent:
+    """Added time minus the own claim of the same run: of percentiles a difference, of means that of the requests."""
+    absent = missing(METRICS["claimed_difference_ms"], attempts.plan, found)
+    accepted = attempts.accepted
+    if absent is not None and absent.absent != "saturated":
+        return absent
+    if not accepted:
+        return absent_by(found.verdict)
+    claims = [run.claimed_overhead_ms for run in accepted]
+    if not any(isinstance(one, Timing) for one in claims):
+        return claims[0]
+    differences = [one for run in accepted for one in _difference(run, headline)]
+    return absent or (merge_runs(differences) if differences else merged(accepted, headline, attempts, found))
+
+
+def _difference(run: RunRecord, headline: TimeKey) -> Iterator[Timing]:
+    outside = None if run.figures is None else run.figures.timing(headline)
+    claimed = run.claimed_overhead_ms
+    if not isinstance(outside, Timing) or not isinstance(claimed, Timing):
+        return
+    values = {name: _minus(outside.percentile(name), claimed.percentile(name)) for name in SHARES}
+    few = {**outside.few_samples, **claimed.few_samples}
+    yield Timing(
+        p50=values["p50"],
+        p95=values["p95"],
+        p99=values["p99"],
+        mean=_minus(outside.mean, claimed.mean),
+        n=min(outside.n, claimed.n),
+        few_samples={name: text for name, text in few.items() if values[name] is not None},
+    )
+
+
+def _minus(outside: float | None, claimed: float | None) -> float | None:
+    return None if outside is None or claimed is None else outside - claimed
+
+
+def _flags(
+    attempts: Attempts, floors: Sequence[RunRecord], headline: TimeKey, added: TimingOrAbsent
+) -> Iterator[str]:  # fmt: skip
+    if attempts.plan.gateway == FLOOR or not isinstance(added, Timing) or added.p50 is None:
+        return
+    pairs = pairs_of(attempts.accepted, floors, headline)
+    floor = merge_runs([direct for _, direct in pairs])
+    if not isinstance(floor, Timing):
+        return
+    # A p99 is no less than a p95, so where the floor has none (a probe that rides along) the p95 shows it as well.
+    highest = floor.p95 if floor.p99 is None else floor.p99
+    if highest is not None and highest > FLOOR_SHARE * max(added.p50, 0.0):
+        yield "added_floor_limited"

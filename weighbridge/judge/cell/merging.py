@@ -1,0 +1,116 @@
+"""The figures of a cell out of those of its runs, each by the rule that its entry in the catalogue names."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+
+from weighbridge.judge.cell.rates_and_costs import of_record
+from weighbridge.judge.cell.verdict import Attempts, Outcome
+from weighbridge.judge.figures import buffering, fidelity, stamps
+from weighbridge.judge.stats.timing import merge_runs
+from weighbridge.record.cell import PlannedCell
+from weighbridge.record.figures import NOT_MEASURED, Absent, Figure, Timing, TimingOrAbsent, absent_by
+from weighbridge.record.measured import FigureValue, Values
+from weighbridge.record.metrics import METRICS, Merge, Metric, MetricKey, TimeKey, metrics_of
+from weighbridge.record.probe_counts import Bunching, Fidelity, StampCounts
+from weighbridge.record.run import RunRecord
+
+Given = Sequence[FigureValue]
+
+
+def merge(attempts: Attempts, found: Outcome) -> dict[MetricKey, FigureValue]:
+    """Return every figure of a cell that follows from its runs by a general rule."""
+    accepted, every = [values_of(run) for run in attempts.accepted], [values_of(run) for run in attempts.runs]
+    made: dict[MetricKey, FigureValue] = {}
+    for metric in metrics_of("cell"):
+        rule = _timing if (metric.kind, metric.merge) == ("time", "median") else _RULES.get(metric.merge)
+        if rule is None:
+            continue
+        absent = missing(metric, attempts.plan, found)
+        runs = every if metric.with_rejected else accepted
+        made[metric.key] = absent or rule([one[metric.key] for one in runs if metric.key in one], found)
+    return made
+
+
+def merged(runs: Sequence[RunRecord], key: TimeKey, attempts: Attempts, found: Outcome) -> TimingOrAbsent:
+    """Return a time of these runs, or why there is none."""
+    absent = missing(METRICS[key], attempts.plan, found)
+    return absent or _timing([one[key] for one in map(values_of, runs) if key in one], found)
+
+
+def missing(metric: Metric, plan: PlannedCell, found: Outcome) -> Absent | None:
+    """Return why a cell cannot have a figure, whatever its runs show; None where it can."""
+    if metric.kind not in ("time", "value"):
+        return None
+    if metric.loads == "timed" and not plan.load.measures_times:
+        return Absent(absent="held_streams")
+    if metric.loads == "open_streams" and plan.load.measures_times:
+        return Absent(absent="no_held_streams")
+    if found.served is not None and not metric.of_saturated:
+        return absent_by("saturated", found.served)
+    return None
+
+
+def values_of(run: RunRecord) -> Values:
+    """Return all figures of one run: those of its window, and those that follow from its record."""
+    return {**(run.figures.figures if run.figures is not None else {}), **of_record(run)}
+
+
+def _timing(given: Given, found: Outcome) -> TimingOrAbsent:
+    """Return the median over the runs; a saturated cell has only what all its runs have."""
+    known = [one for one in given if isinstance(one, Timing)]
+    absent = [one for one in given if isinstance(one, Absent)]
+    if absent and (not known or found.verdict == "saturated"):
+        return absent[0]
+    return merge_runs(known) if known else absent_by(found.verdict)
+
+
+def _median(given: Given, found: Outcome) -> FigureValue:
+    values = [one.value for one in given if isinstance(one, Figure)]
+    if values:
+        return Figure(value=statistics.median(values), low=min(values), high=max(values))
+    return _first_absent(given, found)
+
+
+def _first_absent(given: Given, found: Outcome) -> Absent:
+    absent = [one for one in given if isinstance(one, Absent)]
+    return next((one for one in absent if one != NOT_MEASURED), absent[0] if absent else absent_by(found.verdict))
+
+
+def _counts(given: Given) -> list[int]:
+    return [one for one in given if isinstance(one, int)]
+
+
+def _largest(given: Given, _found: Outcome) -> FigureValue:
+    return max(_counts(given), default=None)
+
+
+def _worst(given: Given, _found: Outcome) -> FigureValue:
+    return max((one for one in given if isinstance(one, float)), key=abs, default=None)
+
+
+def _union(given: Given, _found: Outcome) -> FigureValue:
+    return tuple(sorted({word for one in given if isinstance(one, tuple) for word in one}))
+
+
+def _added(given: Given, found: Outcome) -> FigureValue:
+    """Return counts of several runs added, whichever counts they are."""
+    bunched = [one for one in given if isinstance(one, Bunching)]
+    answers = [one for one in given if isinstance(one, Fidelity)]
+    stamped = [one for one in given if isinstance(one, StampCounts)]
+    if bunched:
+        return buffering.added(bunched)
+    if answers:
+        return fidelity.added(answers)
+    return stamps.added(stamped) if stamped else _first_absent(given, found)
+
+
+_RULES: Mapping[Merge, Callable[[Given, Outcome], FigureValue]] = {
+    "median": _median,
+    "sum": lambda given, _found: sum(_counts(given)),
+    "max": _largest,
+    "worst": _worst,
+    "union": _union,
+    "added": _added,
+}

@@ -1,0 +1,150 @@
+"""The shift: a percentile at the client through the gateway minus the same percentile direct.
+
+Called by `cell`. Pairs come from one block each, so that both saw the same minutes of the machine. The shift is
+biased as a percentile of overhead, can be negative and can fall with the percentile: pages say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from weighbridge.judge.cell.merging import missing
+from weighbridge.judge.cell.verdict import Attempts, Outcome
+from weighbridge.judge.run import checks
+from weighbridge.judge.stats.timing import SHARES, merge_runs
+from weighbridge.matrix.cells import FLOOR
+from weighbridge.record.cell import PlannedCell
+from weighbridge.record.figures import Absent, Timing, TimingOrAbsent, absent_by
+from weighbridge.record.measured import FigureValue, Values
+from weighbridge.record.metrics import Metric, MetricKey, TimeKey, metrics_of
+from weighbridge.record.run import RunRecord
+
+# METHOD 1: a floor p99 above this share of a figure's p50 limits the figure.
+FLOOR_SHARE = 0.20
+NO_FLOOR = Absent(absent="no_floor")
+
+IS_FLOOR = Absent(absent="floor")
+
+Pair = tuple[Timing, Timing]
+
+
+@dataclass(frozen=True)
+class Shifts:
+    """The shifts of a cell and the flags that they raise."""
+
+    figures: Values
+    flags: tuple[str, ...] = ()
+
+
+def shifts(attempts: Attempts, floors: Sequence[RunRecord], found: Outcome) -> Shifts:
+    """Return every shift of the catalogue: of accepted runs, or of all attempts, against the direct lane."""
+    figures: dict[MetricKey, FigureValue] = {}
+    flags: list[str] = []
+    for metric in metrics_of("cell"):
+        if metric.shift_of is None:
+            continue
+        absent = _no_shift(metric, attempts.plan, found)
+        if absent is not None:
+            figures[metric.key] = absent
+            continue
+        runs, direct = (attempts.runs, floors) if metric.with_rejected else (attempts.accepted, _accepted(floors))
+        pairs = pairs_of(runs, direct, metric.shift_of)
+        moved = shift(pairs)
+        figures[metric.key] = moved
+        if not metric.with_rejected:
+            flags += _flags(metric, moved, pairs, _planned_ms(metric.shift_of, attempts.plan))
+    return Shifts(figures, tuple(flags))
+
+
+def _no_shift(metric: Metric, plan: PlannedCell, found: Outcome) -> Absent | None:
+    absent = missing(metric, plan, found)
+    if absent is not None and absent.absent != "saturated":
+        return absent
+    if plan.gateway == FLOOR:
+        return IS_FLOOR
+    return absent or (None if found.verdict == "valid" else absent_by(found.verdict))
+
+
+def _accepted(runs: Sequence[RunRecord]) -> tuple[RunRecord, ...]:
+    return tuple(run for run in runs if run.accepted)
+
+
+def _planned_ms(key: TimeKey, plan: PlannedCell) -> float:
+    """Return the provider's planned time in a figure: to its end, or to its first byte."""
+    return (plan.answer.delay_s if key == "ttfb_ms" else plan.provider_time_s) * 1000
+
+
+def _flags(metric: Metric, moved: TimingOrAbsent, pairs: Sequence[Pair], planned_ms: float) -> Iterator[str]:
+    if floor_limited(moved, pairs, planned_ms):
+        yield "ttfb_floor_limited" if metric.shift_of == "ttfb_ms" else "floor_limited"
+    if not checks.monotone(moved, full_only=True):
+        yield "shift_not_monotone"
+
+
+def shift(pairs: Sequence[Pair]) -> TimingOrAbsent:
+    """Median over the pairs (gateway, direct) of percentile minus percentile, with the interval over them.
+
+    `n` is the smallest sample size of any run of either lane. It has no mean. A percentile that is null or has
+    few samples on one side is so in the shift.
+    """
+    if not pairs:
+        return NO_FLOOR
+    return merge_runs([difference(through, direct) for through, direct in pairs])
+
+
+def difference(through: Timing, direct: Timing) -> Timing:
+    """Percentile minus percentile of two runs of one block."""
+    smaller, larger = sorted((through, direct), key=lambda one: one.n)
+    values = {name: _minus(through.percentile(name), direct.percentile(name)) for name in SHARES}
+    few = {**larger.few_samples, **smaller.few_samples}
+    return Timing(
+        p50=values["p50"],
+        p95=values["p95"],
+        p99=values["p99"],
+        mean=None,
+        n=smaller.n,
+        few_samples={name: text for name, text in few.items() if values[name] is not None},
+    )
+
+
+def pairs_of(runs: Sequence[RunRecord], floors: Sequence[RunRecord], key: TimeKey) -> tuple[Pair, ...]:
+    """Each run that has this figure, with the direct run of the same block that has it; accepted ones first."""
+    by_block: dict[int, Timing] = {}
+    for floor in sorted(floors, key=lambda run: (not run.accepted, run.attempt)):
+        for timing in _timing(floor, key):
+            by_block.setdefault(floor.block, timing)
+    return tuple(
+        (timing, by_block[run.block]) for run in runs if run.block in by_block for timing in _timing(run, key)
+    )
+
+
+def floor_limited(moved: TimingOrAbsent, pairs: Sequence[Pair], provider_ms: float) -> bool:
+    """Whether the direct lane's own p99 above the provider's planned time is more than 20 % of the shift's p50.
+
+    The provider's time is no part of a floor: what the direct lane takes beyond it is what the rig adds.
+    """
+    if not isinstance(moved, Timing) or moved.p50 is None:
+        return False
+    floor = merge_runs([direct for _, direct in pairs])
+    if not isinstance(floor, Timing) or floor.p99 is None:
+        return False
+    return floor.p99 - provider_ms > FLOOR_SHARE * max(moved.p50, 0.0)
+
+
+def _minus(through: float | None, direct: float | None) -> float | None:
+    return None if through is None or direct is None else through - direct
+
+
+def _timing(run: RunRecord, key: TimeKey) -> Iterator[Timing]:
+    value = None if run.figures is None else run.figures.timing(key)
+    if isinstance(value, Timing):
+        yield value
+
+
+def by_cell(runs: Sequence[RunRecord]) -> Mapping[str, tuple[RunRecord, ...]]:
+    """The runs of each cell in the order of block and attempt."""
+    found: dict[str, list[RunRecord]] = {}
+    for run in sorted(runs, key=lambda one: (one.block, one.attempt)):
+        found.setdefault(run.cell, []).append(run)
+    return {cell: tuple(mine) for cell, mine in found.items()}

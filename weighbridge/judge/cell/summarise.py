@@ -1,0 +1,111 @@
+"""The summary of a campaign: derived from its record and its runs alone, and so rebuilt at any time.
+
+Called by `campaign` at the end and by the front door for a stored campaign. Every planned cell is in it, whatever
+became of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from weighbridge.judge.cell.cell import summarise_cell
+from weighbridge.judge.cell.shift import by_cell
+from weighbridge.judge.cell.slopes import slopes
+from weighbridge.judge.cell.verdict import Attempts
+from weighbridge.judge.run import checks
+from weighbridge.judge.run.background_load import loaded_text
+from weighbridge.matrix.axes import others
+from weighbridge.matrix.cells import FLOOR
+from weighbridge.record.campaign import CampaignRecord, Finished, GatewayFacts
+from weighbridge.record.codes import ordered_flags
+from weighbridge.record.figures import Absent
+from weighbridge.record.run import RunRecord
+from weighbridge.record.summary import CellSummary, GatewaySummary, Summary
+
+MOCK_LABEL = "mock, not a product"
+NOT_ENDED = Absent(absent="not_ended")
+
+
+def summarise(campaign: CampaignRecord, runs: Sequence[RunRecord], finished: Finished | None) -> Summary:
+    """The whole campaign as pages and outside readers get it; `finished` is None while it runs or after a crash.
+
+    The same campaign and runs give the same summary, in whatever order the runs are given.
+    """
+    status = "running" if finished is None else finished.status
+    attempts = by_cell(runs)
+    accepted = [run for mine in attempts.values() for run in mine if run.accepted]
+    text = loaded_text(accepted)
+    return Summary(
+        campaign=campaign.campaign,
+        method_version=campaign.method_version,
+        grade=campaign.grade,
+        subject=campaign.subject,
+        status=status,
+        host=campaign.host,
+        provenance=campaign,
+        payloads=campaign.payloads,
+        answers=campaign.answers,
+        gateways=_gateways(campaign.gateways),
+        loaded_machine=text is not None,
+        loaded_text=text,
+        runs_accepted=len(accepted),
+        runs_rejected=len(runs) - len(accepted),
+        cells=tuple(_with_floor_flags(_cells(campaign, attempts, status))),
+        slopes=slopes(campaign, attempts),
+        certificate=NOT_ENDED if finished is None else finished.certificate,
+    )
+
+
+def _cells(
+    campaign: CampaignRecord, attempts: Mapping[str, tuple[RunRecord, ...]], status: str
+) -> tuple[CellSummary, ...]:
+    unavailable = {gateway.id: gateway.unavailable for gateway in campaign.gateways}
+    return tuple(
+        summarise_cell(
+            Attempts(
+                plan=plan,
+                runs=attempts.get(plan.cell, ()),
+                wanted=campaign.runs,
+                status=status,
+                unavailable=unavailable.get(plan.gateway),
+            ),
+            attempts.get(plan.floor, ()),
+        )
+        for plan in campaign.cells
+    )
+
+
+def _gateways(gateways: Sequence[GatewayFacts]) -> tuple[GatewaySummary, ...]:
+    floor_first = sorted(gateways, key=lambda one: one.kind != "floor")
+    return tuple(
+        GatewaySummary(
+            id=one.id,
+            name=one.name,
+            kind=one.kind,
+            label=MOCK_LABEL if one.kind == "mock" else one.label,
+            version=None if one.tool is None else one.tool.version,
+            sha256=None if one.tool is None else one.tool.sha256,
+            homepage=one.homepage,
+            license=one.license,
+            unavailable=one.unavailable,
+        )
+        for one in floor_first
+    )
+
+
+def _with_floor_flags(cells: Sequence[CellSummary]) -> Iterator[CellSummary]:
+    """The cells, with `floor_slow` on each direct cell that is slow under its load and on those compared with it."""
+    slow = {cell.cell for cell in cells if cell.gateway == FLOOR and _is_slow(cell, cells)}
+    for cell in cells:
+        if cell.cell in slow or cell.floor in slow:
+            yield cell.changed(flags=ordered_flags([*cell.flags, "floor_slow"]))
+        else:
+            yield cell
+
+
+def _is_slow(floor: CellSummary, cells: Sequence[CellSummary]) -> bool:
+    return any(
+        checks.floor_slow(floor.timing("service_ms"), other.timing("service_ms"))
+        for other in cells
+        if other.load.is_serial and others(other, "load") == others(floor, "load")
+    )

@@ -1,0 +1,118 @@
+"""The verdict of a cell from its attempts. Called by `cell`; knows counts and reasons, no figure but the rate."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from weighbridge.judge.run.sentences import served_text
+from weighbridge.judge.stats.timing import median_or_none
+from weighbridge.record.cell import PlannedCell
+from weighbridge.record.coded import Reason
+from weighbridge.record.codes import Verdict
+from weighbridge.record.run import RunRecord
+from weighbridge.record.summary import Rejected
+
+
+@dataclass(frozen=True)
+class Attempts:
+    """A planned cell with all its attempts: `wanted` accepted runs, `status` of the campaign so far."""
+
+    plan: PlannedCell
+    runs: tuple[RunRecord, ...]
+    wanted: int
+    status: str
+    unavailable: str | None = None
+
+    @property
+    def accepted(self) -> tuple[RunRecord, ...]:
+        """Runs that count."""
+        return tuple(run for run in self.runs if run.accepted)
+
+    @property
+    def rejected(self) -> tuple[RunRecord, ...]:
+        """Attempts that do not count."""
+        return tuple(run for run in self.runs if not run.accepted)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Verdict of a cell with the reason behind it; `served` is set for a saturated one."""
+
+    verdict: Verdict
+    reason: Reason | None
+    flags: tuple[str, ...] = ()
+    served: str | None = None
+
+
+def outcome(attempts: Attempts) -> Outcome:
+    """What a cell's attempts say together.
+
+    Not claimed: `not_supported`; not to be had: `unavailable`; nothing accepted: the verdict of the commonest
+    reason. When fewer were accepted than wanted and more attempts were rejected for the gateway's doing than
+    accepted, those speak, so that no gateway is shown by its lucky runs.
+    One run that a cache answered voids the cell. Saturated when half of the accepted runs or more are.
+    """
+    plan = attempts.plan
+    if plan.not_supported is not None:
+        return _without_runs(Reason.of("not_supported", plan.not_supported))
+    if attempts.unavailable is not None:
+        return _without_runs(Reason.of("unavailable", attempts.unavailable))
+    if not attempts.runs:
+        return _without_runs(Reason.of("not_run", _why_not_run(attempts.status)))
+    theirs = [run for run in attempts.rejected if _reason(run).class_ == "gateway"]
+    cached = [run for run in attempts.rejected if _reason(run).code == "cache_hit"]
+    if cached:
+        return _rejected_outcome(cached)
+    if not attempts.accepted:
+        return _rejected_outcome(attempts.rejected)
+    if len(attempts.accepted) < attempts.wanted and len(theirs) > len(attempts.accepted):
+        return _rejected_outcome(theirs)
+    return _accepted_outcome(attempts)
+
+
+def rejected_by_reason(runs: Sequence[RunRecord]) -> tuple[Rejected, ...]:
+    """Return the attempts that do not count, by reason, the commonest first, each with its first detail."""
+    first: dict[str, Reason] = {}
+    counted: Counter[str] = Counter()
+    for run in runs:
+        reason = _reason(run)
+        counted[reason.code] += 1
+        first.setdefault(reason.code, reason)
+    return tuple(Rejected(reason=first[code], count=count) for code, count in counted.most_common())
+
+
+def _accepted_outcome(attempts: Attempts) -> Outcome:
+    accepted = attempts.accepted
+    saturated = [run for run in accepted if run.verdict == "saturated"]
+    flags = ["few_runs"] if len(accepted) < attempts.wanted else []
+    if 2 * len(saturated) >= len(accepted):
+        served = served_text(_achieved(saturated), attempts.plan.load.offered_rps)
+        return Outcome("saturated", None, tuple(flags), served)
+    if saturated:
+        flags.append("saturated_in_some_runs")
+    return Outcome("valid", None, tuple(flags))
+
+
+def _rejected_outcome(speaking: Sequence[RunRecord]) -> Outcome:
+    first = rejected_by_reason(speaking)[0].reason
+    return Outcome(first.verdict, first)
+
+
+def _without_runs(reason: Reason) -> Outcome:
+    return Outcome(reason.verdict, reason)
+
+
+def _why_not_run(status: str) -> str:
+    return "not run" if status == "complete" else f"not run: the campaign is {status}"
+
+
+def _achieved(runs: Sequence[RunRecord]) -> float | None:
+    return median_or_none([run.figures.known("achieved_rps") for run in runs if run.figures is not None])
+
+
+def _reason(run: RunRecord) -> Reason:
+    if run.reason is None:
+        raise ValueError(f"an accepted run of {run.cell} has no reason")
+    return run.reason

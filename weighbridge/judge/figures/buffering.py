@@ -1,0 +1,147 @@
+"""Whether a lane lets a stream through as it comes: counts of one run, and the verdict against the floor.
+
+Called by `inband` (counts, and a verdict without a floor) and by `cell` (the verdict, against the direct lane of
+the same blocks). A reader that is late merges events too, so the share of bunched events on the direct lane is
+taken off first. Pairs that the provider sent less than 1 ms apart are not judged: below that, reads merge by nature
+(0.06 % of events at 1 ms, 1.4 % at 0.3 ms, 23 % at 0.1 ms, measured on two cores). The rules, in this order:
+
+1. `held until complete`: half of the streams or more began, at the reader, when the provider had sent its last
+   chunk, and then took less than half of the provider's own span.
+2. `passed through`: the share of bunched pairs (read within 0.2 ms though sent 1 ms apart or more; one read
+   included) is at most 2 percentage points above the floor's.
+3. `windowed`: most bunched events came in reads of their own (held back, then let go in a burst), or the median
+   bunch held its first event for more than 10 of the provider's gaps (the factor that makes a stall).
+4. `coalesced`: what is left, several events written as one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from weighbridge.judge.figures.chunk_gaps import STALL_FACTOR, neighbours
+from weighbridge.record.figures import Absent
+from weighbridge.record.probe_counts import Buffering, Bunching
+from weighbridge.record.probe_tables import UNKNOWN, EventTable, Ints
+
+APART_NS = 1_000_000
+TOGETHER_NS = 200_000
+HELD_STREAM_SHARE = 0.5
+HELD_SPAN_SHARE = 0.5
+BUNCHED_MARGIN = 0.02
+# With fewer pairs, one late reader is more than the margin.
+PAIRS_NEEDED = 50
+
+_MS = 1_000_000
+
+
+@dataclass(frozen=True)
+class _Streams:
+    """Bounds of each stream among events that are sorted by request: first row, last row, and spans in ns."""
+
+    first: Ints
+    last: Ints
+
+
+def bunching(events: EventTable) -> Bunching | Absent:
+    """Counts of one run from its events (as `events.of_rows` gives them); absent without a stamped pair."""
+    stamped = _stamped(events)
+    pairs = neighbours(stamped, stamped=True)
+    if not len(pairs.later):
+        return Absent(absent="no_inband" if len(events) else "no_content_events")
+    sent_apart = stamped.send_ns[pairs.later] - stamped.send_ns[pairs.earlier] >= APART_NS
+    earlier, later = pairs.earlier[sent_apart], pairs.later[sent_apart]
+    if not len(later):
+        return Absent(absent="gaps_too_short")
+    one_read = stamped.read[later] == stamped.read[earlier]
+    together = one_read | (stamped.read_ns[later] - stamped.read_ns[earlier] < TOGETHER_NS)
+    streams = _streams(stamped)
+    hold_gaps, period_ms = _bunches(stamped, later[together])
+    return Bunching(
+        pair_count=len(later),
+        coalesced_count=int(np.count_nonzero(one_read)),
+        bunched_count=int(np.count_nonzero(together)),
+        stream_count=len(streams.first),
+        held_stream_count=_held_count(stamped, streams),
+        hold_gaps=hold_gaps,
+        period_ms=period_ms,
+    )
+
+
+def added(parts: Sequence[Bunching]) -> Bunching:
+    """Counts of several runs added; hold and period are medians over the runs that have them."""
+    holds = [one.hold_gaps for one in parts if one.hold_gaps is not None]
+    periods = [one.period_ms for one in parts if one.period_ms is not None]
+    return Bunching(
+        pair_count=sum(one.pair_count for one in parts),
+        coalesced_count=sum(one.coalesced_count for one in parts),
+        bunched_count=sum(one.bunched_count for one in parts),
+        stream_count=sum(one.stream_count for one in parts),
+        held_stream_count=sum(one.held_stream_count for one in parts),
+        hold_gaps=float(np.median(holds)) if holds else None,
+        period_ms=float(np.median(periods)) if periods else None,
+    )
+
+
+def coalesced_ratio(counts: Bunching) -> float:
+    """Share of events that came in one read with the one before, of those sent 1 ms apart or more."""
+    return counts.coalesced_count / counts.pair_count if counts.pair_count else 0.0
+
+
+def bunched_ratio(counts: Bunching) -> float:
+    """Share of events read within 0.2 ms of the one before, of those sent 1 ms apart or more."""
+    return counts.bunched_count / counts.pair_count if counts.pair_count else 0.0
+
+
+def verdict(counts: Bunching, floor: Bunching | None) -> Buffering | None:
+    """Buffering verdict by the rules above; without a floor its share counts as none. None with too few pairs."""
+    if counts.stream_count and counts.held_stream_count >= HELD_STREAM_SHARE * counts.stream_count:
+        return "held until complete"
+    if counts.pair_count < PAIRS_NEEDED:
+        return None
+    natural = 0.0 if floor is None else bunched_ratio(floor)
+    if bunched_ratio(counts) <= natural + BUNCHED_MARGIN:
+        return "passed through"
+    in_own_reads = counts.bunched_count - counts.coalesced_count
+    long_hold = (counts.hold_gaps or 0.0) > STALL_FACTOR
+    return "windowed" if 2 * in_own_reads > counts.bunched_count or long_hold else "coalesced"
+
+
+def _stamped(events: EventTable) -> EventTable:
+    known = events.send_ns != UNKNOWN
+    if known.all():
+        return events
+    columns = (events.row, events.read_ns, events.send_ns, events.sequence, events.read)
+    return EventTable(*(column[known] for column in columns))
+
+
+def _streams(events: EventTable) -> _Streams:
+    """Streams of two events or more."""
+    begins = np.flatnonzero(np.r_[True, np.diff(events.row) != 0])
+    ends = np.r_[begins[1:], len(events)] - 1
+    several = ends > begins
+    return _Streams(begins[several], ends[several])
+
+
+def _held_count(events: EventTable, streams: _Streams) -> int:
+    first, last = streams.first, streams.last
+    sent = events.send_ns[last] - events.send_ns[first]
+    read = events.read_ns[last] - events.read_ns[first]
+    began_late = events.read_ns[first] >= events.send_ns[last]
+    return int(np.count_nonzero((sent >= APART_NS) & began_late & (read <= HELD_SPAN_SHARE * sent)))
+
+
+def _bunches(events: EventTable, bunched: Ints) -> tuple[float | None, float | None]:
+    """Median hold of a bunch in provider gaps, and median time between bunches of one stream in ms."""
+    if not len(bunched):
+        return None, None
+    # A bunch is a run of rows in which each is bunched with the one before.
+    starts = bunched[np.r_[True, np.diff(bunched) != 1]] - 1
+    ends = bunched[np.r_[np.diff(bunched) != 1, True]]
+    gaps = (events.send_ns[ends] - events.send_ns[starts]) / (ends - starts)
+    holds = (events.send_ns[ends] - events.send_ns[starts]) / np.maximum(np.median(gaps), 1.0)
+    same = np.diff(events.row[ends]) == 0
+    periods = np.diff(events.read_ns[ends])[same]
+    return float(np.median(holds)), float(np.median(periods)) / _MS if len(periods) else None

@@ -1,0 +1,24 @@
+"""The histograms of one run: every time that the probe saw, by metric, ready to be merged by adding.
+
+Called by `campaign` after a probe's window; kept beside the run. The rows are those behind the figures.
+"""
+
+from __future__ import annotations
+
+from weighbridge.judge.figures.probe_figures import pick_rows, times_ns
+from weighbridge.judge.window import Window
+from weighbridge.record.figures import Absent
+from weighbridge.record.histogram import Histograms, encode_all
+
+HISTOGRAMS_FILE = "histograms.json"
+
+
+def run_histograms(window: Window) -> Histograms | None:
+    """One histogram a metric (`added_ns`, `forwarding_ns`, …); None for a window that no probe saw."""
+    trace = window.trace
+    if trace is None:
+        return None
+    found = times_ns(trace, pick_rows(trace))
+    return encode_all(
+        {f"{key.removesuffix('_ms')}_ns": values for key, values in found.items() if not isinstance(values, Absent)}
+    )

@@ -1,0 +1,65 @@
+"""Held streams: whether a run of them counts, and the memory that one more open stream takes by it.
+
+Called by `acceptance` and by `held_cell`. The slope is that of the least-squares line through the steps of one run:
+what the gateway takes without a stream is the line's intercept and no part of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from weighbridge.judge.stats.straight_line import straight_line
+from weighbridge.matrix.loads import Load, OpenStreamsLoad
+from weighbridge.record.coded import Reason
+from weighbridge.record.open_streams import HeldPoint, HeldStreams
+
+Kind = Literal["pss_bytes", "rss_bytes"]
+
+
+def unheld(held: HeldStreams | None, wanted: Load) -> Reason | None:
+    """Reason when streams were not held as they should; None when they were or none was wanted."""
+    if held is None or not isinstance(wanted, OpenStreamsLoad):
+        return None
+    if held.faults:
+        listed = ", ".join(f"{number} × {what}" for what, number in held.faults.items())
+        return Reason.of(
+            "errors", f"{sum(held.faults.values())} of {held.opened_count} held streams failed: {listed}"
+        )
+    for point in held.points:
+        if point.open_count != point.held_count:
+            text = f"the provider had {point.open_count} streams open when {point.held_count} were to be held"
+            return Reason.of("errors", text)
+    if held.broken == "ended_early":
+        return Reason.of("errors", f"of {held.opened_count} held streams one ended before the last step was seen")
+    if held.broken is not None or len(held.points) < len(wanted.counts):
+        text = f"{len(held.points)} of {len(wanted.counts)} steps of held streams were seen"
+        return Reason.of("generator_failed", f"{text} ({(held.broken or 'unknown').replace('_', ' ')})")
+    if held.whole_count != wanted.request_count:
+        return Reason.of("errors", f"{held.whole_count} of {wanted.request_count} held streams came to their end")
+    return None
+
+
+def is_held_back(held: HeldStreams) -> bool:
+    """Whether streams were open at the provider and gave the client nothing yet."""
+    return any(point.content_count < point.held_count for point in held.points)
+
+
+def bytes_per_stream(held: HeldStreams) -> float | None:
+    """Slope of one run: of memory with shared pages shared out where the kernel tells it at each step, else resident.
+
+    None where neither is told, as on the lane without a gateway.
+    """
+    kinds: tuple[Kind, ...] = ("pss_bytes", "rss_bytes")
+    for kind in kinds:
+        values = _values(held.points, kind)
+        if values is not None:
+            line = straight_line([float(point.held_count) for point in held.points], values)
+            return None if line is None else line.slope
+    return None
+
+
+def _values(points: Sequence[HeldPoint], kind: Kind) -> list[float] | None:
+    read = [point.pss_bytes if kind == "pss_bytes" else point.rss_bytes for point in points]
+    known = [value for value in read if value is not None]
+    return [float(value) for value in known] if len(known) == len(points) else None

@@ -1,0 +1,230 @@
+"""Figures of one run from what its driver left.
+
+Called by `campaign` after each window. Judges nothing: a bad run has figures too, for the recomputed headline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from weighbridge.judge.figures.fidelity import unwhole_count
+from weighbridge.judge.figures.in_flight import in_flight_max
+from weighbridge.judge.figures.probe_figures import inband_figures
+from weighbridge.judge.figures.row_masks import Mask, answered, error_count, good_answers, untrimmed, whole_answers
+from weighbridge.judge.stats.timing import SHARES, few_samples, timing_or_absent
+from weighbridge.judge.window import Client, Window
+from weighbridge.quantiles import beyond
+from weighbridge.record.figures import Absent, Figure, FigureOrAbsent, Percentile, Timing, TimingOrAbsent
+from weighbridge.record.load_report import LoadReport, PercentilesOrAbsent
+from weighbridge.record.measured import FigureValue, RunFigures, Values
+from weighbridge.record.metrics import MetricKey
+from weighbridge.record.samples import SampleTable, Times
+
+NO_SAMPLES = Absent(absent="no_samples")
+ALL_LEFT_OUT = Absent(absent="all_left_out")
+CUT = Absent(absent="cut")
+NOT_TOLD = Absent(absent="driver_does_not_tell")
+NO_SCHEDULE = Absent(absent="no_schedule")
+TIMES: tuple[MetricKey, ...] = ("response_ms", "service_ms", "ttfb_ms", "dispatch_lag_ms", "release_lateness_ms")
+
+
+@dataclass(frozen=True)
+class Throughput:
+    """Achieved rate and goodput in requests per second, and what they were taken from."""
+
+    achieved_rps: float | None
+    goodput_rps: float | None
+    source: Literal["samples", "totals"]
+
+
+def run_figures(window: Window) -> RunFigures | None:
+    """Figures of one window; None where its leading client left no report, or one of no times.
+
+    The first C requests by sent start are left out of every timing (C = connections, at most the rows): each
+    of them opened a connection. Response time counts from the intended start, for clients it is the service
+    time. A cut rate window has no response time, for those who waited longest are missing. A request that
+    got no 2xx has no timing: it is an error. What a probe saw adds the figures of `inband`. Rates and errors are
+    those of all clients together, every other figure here is the leading one's.
+    """
+    lead = window.lead
+    if lead.report is None or not lead.load.measures_times:
+        return None
+    rate, timings, inband = throughput(window), _timings(lead, lead.report), inband_figures(window)
+    samples = lead.samples
+    measured: Values = {
+        "offered_rps": window.load.offered_rps,
+        "achieved_rps": _rate(rate.achieved_rps),
+        "achieved_from": rate.source,
+        "goodput_rps": _rate(rate.goodput_rps),
+        "trimmed_count": _trimmed_count(lead),
+        "request_count": _behind(timings["service_ms"], timings["response_ms"]),
+        "error_count": sum(map(error_count, window.reports)) + unwhole_count(inband.get("fidelity")),
+        "in_flight_max_count": None if samples is None else _in_flight_max(samples, lead.load.connections),
+        "rate_error_ratio": None if samples is None else send_rate_error(samples, lead.load.offered_rps),
+        "lagged_count": 0,
+    }
+    return RunFigures.of({**measured, **timings, **inband})
+
+
+def _rate(value_rps: float | None) -> FigureOrAbsent:
+    return Absent(absent="totals_missing") if value_rps is None else Figure(value=value_rps)
+
+
+def throughput(window: Window) -> Throughput:
+    """Return achieved rate and goodput of all clients: the leading one's, and those of the others added to it."""
+    lead, *others = (client for client in window.clients if client.load.measures_times)
+    parts = [lead_rates(lead), *(companion_rates(client) for client in others if client.report is not None)]
+    return Throughput(
+        _sum([part.achieved_rps for part in parts]),
+        _sum([part.goodput_rps for part in parts]),
+        "samples" if all(part.source == "samples" for part in parts) else "totals",
+    )
+
+
+def _sum(parts: Sequence[float | None]) -> float | None:
+    known = [part for part in parts if part is not None]
+    return sum(known) if len(known) == len(parts) else None
+
+
+def companion_rates(client: Client) -> Throughput:
+    """Return achieved rate and goodput of a client beside the leading one.
+
+    Its rate × share answered × (span of the intended starts ÷ span of the ends): its arrivals are dithered, and of
+    few of them (answered − 1) ÷ span would scatter. From the totals, answered ÷ wall, where it was cut.
+    """
+    samples, rate = client.samples, client.load.offered_rps
+    if client.cut or samples is None or rate is None:
+        return _from_totals(client)
+    mine = answered(samples) & np.isfinite(samples.end_s) & np.isfinite(samples.intended_s)
+    if np.count_nonzero(mine) < 2 or np.ptp(samples.end_s[mine]) <= 0:
+        return _from_totals(client)
+    share = int(np.count_nonzero(mine)) / client.load.window_count
+    achieved = rate * share * float(np.ptp(samples.intended_s[mine]) / np.ptp(samples.end_s[mine]))
+    good = None if client.report is None else client.report.success_count
+    return Throughput(achieved, None if good is None else achieved * good / int(np.count_nonzero(mine)), "samples")
+
+
+def lead_rates(client: Client) -> Throughput:
+    """Return achieved rate and goodput of the leading client.
+
+    (answered − 1) ÷ (last end − first end) over all answers. From the totals, answered ÷ wall, where we cut the run
+    or have no samples. With C clients the first C answers often end together, and the plain formula would count them
+    without their time (C ÷ N too much): there the window begins with the C-th end, (answered − C) ÷ (last end − C-th
+    end).
+    """
+    samples = client.samples
+    if samples is None or (client.cut and client.window_wall_s):
+        return _from_totals(client)
+    ends = np.sort(samples.end_s[answered(samples) & np.isfinite(samples.end_s)])
+    first = client.load.concurrency
+    if len(ends) <= first:
+        return _from_totals(client)
+    span_s = float(ends[-1] - ends[first - 1])
+    if span_s <= 0:
+        return _from_totals(client)
+    achieved = (len(ends) - first) / span_s
+    whole = int(np.count_nonzero(whole_answers(samples)))
+    return Throughput(achieved, achieved * whole / len(ends), "samples")
+
+
+def send_rate_error(samples: SampleTable, rate_rps: float | None) -> float | None:
+    """Achieved send rate ÷ offered − 1, by the slots of the first and the last request that were sent.
+
+    Slots instead of row numbers, so that arrivals that failed in between do not count as a slower generator.
+    """
+    if rate_rps is None:
+        return None
+    known = np.isfinite(samples.sent_s) & np.isfinite(samples.intended_s)
+    if np.count_nonzero(known) < 2:
+        return None
+    sent, intended = samples.sent_s[known], samples.intended_s[known]
+    first, last = int(np.argmin(intended)), int(np.argmax(intended))
+    span_s = float(sent[last] - sent[first])
+    planned_s = float(intended[last] - intended[first])
+    return planned_s / span_s - 1 if span_s > 0 else None
+
+
+def _in_flight_max(samples: SampleTable, connections: int) -> int | None:
+    found = in_flight_max(samples)
+    # Ends that were rebuilt from the schedule (oha's CSV alone) lie a pacer's lateness off and may overlap.
+    rebuilt = np.isfinite(samples.intended_s).any() and not np.isfinite(samples.released_s).any()
+    return min(found, connections) if found is not None and rebuilt else found
+
+
+def _timings(client: Client, report: LoadReport) -> Values:
+    if client.samples is None:
+        return _timings_of_report(client, report)
+    # Masks instead of tables: of a million rows each copy of all columns is 64 MB.
+    samples = client.samples
+    kept = untrimmed(samples, client.load.connections)
+    if not kept.any():
+        return dict.fromkeys(TIMES, ALL_LEFT_OUT)
+    rows = kept & good_answers(samples)
+    service = _between(samples.sent_s, samples.end_s, rows)
+    if not client.load.has_schedule:
+        response = service
+        lag: TimingOrAbsent = NO_SCHEDULE
+        lateness: TimingOrAbsent = NO_SCHEDULE
+    else:
+        response = CUT if client.cut else _between(samples.intended_s, samples.end_s, rows)
+        lag = _between(samples.released_s, samples.sent_s, kept, least_s=0.0)
+        lateness = _between(samples.intended_s, samples.released_s, kept, least_s=0.0)
+    return {
+        "response_ms": response,
+        "service_ms": service,
+        "ttfb_ms": _between(samples.sent_s, samples.first_byte_s, rows),
+        "dispatch_lag_ms": lag,
+        "release_lateness_ms": lateness,
+    }
+
+
+def _between(begin_s: Times, end_s: Times, rows: Mask, *, least_s: float | None = None) -> TimingOrAbsent:
+    times_s = end_s[rows] - begin_s[rows]
+    return timing_or_absent(times_s if least_s is None else np.maximum(times_s, least_s), NOT_TOLD)
+
+
+def _timings_of_report(client: Client, report: LoadReport) -> Values:
+    measured = NO_SAMPLES if client.cut else _timing_of(report.response_ms)
+    has_schedule = client.load.has_schedule
+    from_start = has_schedule and report.corrected == "yes"
+    return {
+        "response_ms": measured if from_start or not has_schedule else NO_SAMPLES,
+        "service_ms": NO_SAMPLES if from_start else measured,
+        "ttfb_ms": _timing_of(report.first_byte_ms),
+        "dispatch_lag_ms": NO_SAMPLES,
+        "release_lateness_ms": NO_SAMPLES,
+    }
+
+
+def _timing_of(given: PercentilesOrAbsent) -> TimingOrAbsent:
+    if isinstance(given, Absent):
+        return given
+    if not given.n:
+        return NO_SAMPLES
+    count = given.n
+    shown: dict[Percentile, float | None] = {"p50": given.p50, "p95": given.p95, "p99": given.p99}
+    values = {name: value if beyond(count, SHARES[name]) else None for name, value in shown.items()}
+    few = {name: text for name, text in few_samples(count).items() if values[name] is not None}
+    return Timing(p50=values["p50"], p95=values["p95"], p99=values["p99"], mean=None, n=count, few_samples=few)
+
+
+def _from_totals(client: Client) -> Throughput:
+    report, wall_s = client.report, client.window_wall_s
+    if report is None or not wall_s or report.answered_count is None:
+        return Throughput(None, None, "totals")
+    good = report.success_count
+    return Throughput(report.answered_count / wall_s, None if good is None else good / wall_s, "totals")
+
+
+def _trimmed_count(client: Client) -> int:
+    if client.samples is None:
+        return 0
+    return min(client.load.connections, int(np.count_nonzero(np.isfinite(client.samples.sent_s))))
+
+
+def _behind(*timings: FigureValue) -> int:
+    return max((one.n for one in timings if isinstance(one, Timing)), default=0)

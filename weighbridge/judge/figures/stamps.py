@@ -1,0 +1,128 @@
+"""Bookkeeping of the provider's stamps: whose they are, and what it means when they are not.
+
+Called by `inband`. Absent or damaged stamps make a figure absent (`no_inband`); a reference that the provider saw
+twice is a retry; a stamp older than its request, or one that an earlier request had, is an answer out of a cache
+and voids the cell. The probe's own account is taken, and checked again here by the times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from weighbridge.judge.figures.row_masks import Mask
+from weighbridge.record.figures import Absent
+from weighbridge.record.probe_counts import StampCounts
+from weighbridge.record.probe_tables import OUTCOMES, STAMP_STATES, UNKNOWN, Ints, RequestTable
+from weighbridge.record.provider_rows import ProviderRows
+
+OK = OUTCOMES.index("ok")
+WHOLE, ABSENT, DAMAGED, STALE, REPEATED = (STAMP_STATES.index(name) for name in STAMP_STATES)
+# Known here alone: it takes the provider's records.
+FOREIGN = len(STAMP_STATES)
+# A stamp may be so much older than the request's first byte: the instant of a write is not known better.
+SLACK_NS = 1_000_000
+# With fewer whole stamps than this the rest is a selection, and no percentile of it stands for the lane.
+INBAND_SHARE = 0.99
+
+States = npt.NDArray[np.int8]
+
+
+def good_requests(requests: RequestTable) -> Mask:
+    """Rows that were answered with a 2xx and, as the probe says, well."""
+    mask: Mask = (requests.outcome == OK) & (requests.status >= 200) & (requests.status < 300)
+    return mask
+
+
+def stamp_states(requests: RequestTable, provider: ProviderRows | None = None) -> States:
+    """State of each row's stamp: an index into `STAMP_STATES`, or `FOREIGN` where the provider knows it not."""
+    states = requests.stamp_state.astype(np.int8)
+    told = states == WHOLE
+    no_times = told & ((requests.recv_ns == UNKNOWN) | (requests.send_ns < requests.recv_ns))
+    states[no_times] = DAMAGED
+    whole = states == WHOLE
+    states[whole & _seen_before(requests.recv_ns, requests.send_ns, whole)] = REPEATED
+    # Last, so that a repeat of an old answer is called old: that is the plainer proof of a cache.
+    states[whole & (requests.recv_ns < requests.sent_ns - SLACK_NS)] = STALE
+    if provider is not None and len(provider):
+        states[(states == WHOLE) & ~np.isin(requests.recv_ns, provider.recv_ns)] = FOREIGN
+    return states
+
+
+def stamp_counts(requests: RequestTable, states: States, provider: ProviderRows | None = None) -> StampCounts:
+    """Counts of the states over the good answers, and of retries by the provider's records."""
+    counted = np.bincount(states[good_requests(requests)], minlength=FOREIGN + 1)
+    return StampCounts(
+        whole_count=int(counted[WHOLE]),
+        absent_count=int(counted[ABSENT]),
+        damaged_count=int(counted[DAMAGED]),
+        stale_count=int(counted[STALE]),
+        repeated_count=int(counted[REPEATED]),
+        unknown_count=int(counted[FOREIGN]),
+        retry_count=None if provider is None else retry_count(requests, provider),
+    )
+
+
+def retry_count(requests: RequestTable, provider: ProviderRows) -> int:
+    """Calls beyond the first that the provider got for references of these requests."""
+    mine = provider.reference[np.isin(provider.reference, requests.reference) & (provider.reference != UNKNOWN)]
+    return int(len(mine) - len(np.unique(mine)))
+
+
+def answer_count(counts: StampCounts) -> int:
+    """Good answers behind the counts."""
+    return (
+        counts.whole_count
+        + counts.absent_count
+        + counts.damaged_count
+        + counts.stale_count
+        + counts.repeated_count
+        + counts.unknown_count
+    )
+
+
+def cache_hits(counts: StampCounts) -> int:
+    """Answers that no request of their own produced."""
+    return counts.stale_count + counts.repeated_count
+
+
+def no_inband(counts: StampCounts) -> Absent | None:
+    """Why there is no added time: fewer than 99 % of the good answers have a whole stamp.
+
+    None when enough have, and when there is no good answer at all: then the stamps are not what is missing.
+    """
+    total = answer_count(counts)
+    if not total or counts.whole_count >= INBAND_SHARE * total:
+        return None
+    if not counts.whole_count:
+        return Absent(absent="no_inband")
+    return Absent(absent="no_inband", detail=f"{counts.whole_count} of {total} answers have their stamp")
+
+
+def added(parts: Sequence[StampCounts]) -> StampCounts:
+    """Counts of several runs added."""
+    retries = [one.retry_count for one in parts if one.retry_count is not None]
+    return StampCounts(
+        whole_count=sum(one.whole_count for one in parts),
+        absent_count=sum(one.absent_count for one in parts),
+        damaged_count=sum(one.damaged_count for one in parts),
+        stale_count=sum(one.stale_count for one in parts),
+        repeated_count=sum(one.repeated_count for one in parts),
+        unknown_count=sum(one.unknown_count for one in parts),
+        retry_count=sum(retries) if retries else None,
+    )
+
+
+def _seen_before(recv_ns: Ints, send_ns: Ints, among: Mask) -> Mask:
+    """Rows of `among` whose pair of times an earlier row of it has."""
+    repeated = np.zeros(len(recv_ns), dtype=bool)
+    ordered = np.sort(recv_ns[among])
+    if (ordered[1:] != ordered[:-1]).all():
+        return repeated
+    rows = np.flatnonzero(among)
+    order = rows[np.lexsort((send_ns[rows], recv_ns[rows]))]
+    same = (np.diff(recv_ns[order]) == 0) & (np.diff(send_ns[order]) == 0)
+    repeated[order[1:][same]] = True
+    return repeated

@@ -1,0 +1,164 @@
+"""Arithmetic checks: a failed one is a flag that is printed, never hidden, and never changes a verdict.
+
+Called by `acceptance` for a run and by `cell` and `summarise` for a cell.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+
+from weighbridge.judge.figures.row_masks import good_answers, whole_answers
+from weighbridge.judge.inputs import Attempted
+from weighbridge.judge.run.probe_flags import inband_flags
+from weighbridge.judge.run.rig_checks import delayed_acks, driver_rate_differs
+from weighbridge.judge.window import Window
+from weighbridge.record.figures import Timing, TimingOrAbsent
+from weighbridge.record.load_report import LoadReport
+from weighbridge.record.measured import RunFigures
+from weighbridge.record.metrics import TimeKey
+from weighbridge.record.run import Counts, Resources
+from weighbridge.record.samples import SampleTable
+
+# Times that pages show with their percentiles.
+SHOWN: tuple[TimeKey, ...] = (
+    *("response_ms", "service_ms", "ttfb_ms", "ttft_ms", "added_ms", "added_first_ms", "added_total_ms"),
+)
+LITTLE_TOLERANCE = 0.05
+EVEN_SHARE = 0.9
+BACKLOG_SHARE = 0.05
+BACKLOG_MIN_COUNT = 10
+FLOOR_FACTOR = 2.0
+REPEAT_SIGMAS = 4.0
+# Falls below a nanosecond are rounding of floating point, not of a lane.
+DUST_MS = 1e-6
+
+
+def run_flags(inputs: Attempted) -> Iterator[str]:
+    """Flags of the checks that one attempt fails, and of what its answers and counts show."""
+    window = inputs.window
+    if window is not None:
+        yield from _window_flags(window)
+        yield from _rig_flags(inputs, window)
+    if inputs.figures is not None:
+        yield from _figure_flags(inputs.figures, inputs.load.concurrency)
+        yield from inband_flags(inputs.figures)
+        if window is not None and backlog_growing(window.undelivered_at_end_count, inputs.figures):
+            yield "backlog_growing"
+    if any(seen.mode == inputs.mode and seen.stamp_survives is False for seen in inputs.evidence):
+        yield "no_inband"
+
+
+def _window_flags(window: Window) -> Iterator[str]:
+    counts, samples = window.counts, window.lead.samples
+    if (counts is not None and not counts_add_up(counts)) or not all(map(report_adds_up, window.reports)):
+        yield "counts_differ"
+    if counts is not None and prompts_repeated(counts):
+        yield "prompts_repeated"
+    if samples is not None and answers_uneven(samples):
+        yield "uneven_answers"
+
+
+def counts_add_up(counts: Counts) -> bool:
+    """Whether successes ≤ answers ≤ sent at the client and distinct ≤ received at the provider."""
+    chain = (counts.client_success_count, counts.client_answered_count, counts.client_sent_count)
+    known = [count for count in chain if count is not None]
+    return known == sorted(known) and counts.provider_distinct_count <= counts.provider_request_count
+
+
+def report_adds_up(report: LoadReport) -> bool:
+    """Whether statuses sum to the answers, classes to the failures, and both to no more than was scheduled."""
+    parts = (
+        (report.answered_by_status, report.answered_count),
+        (report.failed_by_class, report.failed_count),
+    )
+    for by_kind, total in parts:
+        if by_kind is not None and total is not None and sum(by_kind.values()) != total:
+            return False
+    if report.scheduled_count is None or report.answered_count is None:
+        return True
+    return report.answered_count + (report.failed_count or 0) <= report.scheduled_count
+
+
+def prompts_repeated(counts: Counts) -> bool:
+    """Whether more prompts repeated than drawing with replacement explains (four standard deviations)."""
+    received, expected = counts.provider_request_count, counts.expected_repeat_ratio
+    if not received:
+        return False
+    spread = math.sqrt(max(expected, 1 / received) / received)
+    return counts.repeat_share_ratio > expected + REPEAT_SIGMAS * spread
+
+
+def answers_uneven(samples: SampleTable) -> bool:
+    """Whether a good answer has less than 90 % of the median size: the mock sends equal answers."""
+    return bool(np.count_nonzero(whole_answers(samples, EVEN_SHARE)) < np.count_nonzero(good_answers(samples)))
+
+
+def backlog_growing(undelivered_count: int | None, figures: RunFigures) -> bool:
+    """Whether more events were undelivered at the window's end than 5 % of its requests (and than 10)."""
+    requests = (figures.count("request_count") or 0) + (figures.count("trimmed_count") or 0)
+    return (undelivered_count or 0) > max(BACKLOG_MIN_COUNT, BACKLOG_SHARE * requests)
+
+
+def monotone(one: TimingOrAbsent, *, full_only: bool = False) -> bool:
+    """Whether p50 ≤ p95 ≤ p99, among those that exist (`full_only`: that have samples enough)."""
+    if not isinstance(one, Timing):
+        return True
+    named = {"p50": one.p50, "p95": one.p95, "p99": one.p99}
+    known = [v for name, v in named.items() if v is not None and not (full_only and name in one.few_samples)]
+    return all(higher - lower >= -DUST_MS for lower, higher in pairwise(known))
+
+
+def littles_rps(service_ms: TimingOrAbsent, clients: int) -> float | None:
+    """N ÷ mean service time in requests per second for N > 1 clients (Little's law); else None."""
+    if clients < 2 or not isinstance(service_ms, Timing) or not service_ms.mean:
+        return None
+    return clients / (service_ms.mean / 1000)
+
+
+def littles_law_holds(figures: RunFigures, clients: int) -> bool:
+    """Whether N ÷ mean and the achieved rate agree within 5 %; true where one of them does not exist."""
+    expected = littles_rps(figures.timing("service_ms"), clients)
+    achieved_rps = figures.known("achieved_rps")
+    if expected is None or achieved_rps is None:
+        return True
+    return abs(expected / achieved_rps - 1) <= LITTLE_TOLERANCE if achieved_rps else False
+
+
+def memory_in_order(resources: Resources) -> bool:
+    """Whether idle memory is at most the peak; true where one is not known."""
+    idle, peak = resources.rss_idle_bytes, resources.rss_peak_bytes
+    return idle is None or peak is None or idle <= peak
+
+
+def floor_slow(under_load: TimingOrAbsent, serial: TimingOrAbsent) -> bool:
+    """Whether the direct lane's median service time is more than twice that with one client."""
+    if not isinstance(under_load, Timing) or not isinstance(serial, Timing):
+        return False
+    if under_load.p50 is None or serial.p50 is None:
+        return False
+    return under_load.p50 > FLOOR_FACTOR * serial.p50
+
+
+def _rig_flags(inputs: Attempted, window: Window) -> Iterator[str]:
+    if driver_rate_differs(window, None if inputs.figures is None else inputs.figures.known("achieved_rps")):
+        yield "driver_rate_differs"
+    samples, planned_s = window.lead.samples, window.answer.provider_time_s(window.mode)
+    if not inputs.is_baseline or samples is None:
+        return
+    if delayed_acks(samples, planned_s):
+        yield "delayed_ack"
+
+
+def _figure_flags(figures: RunFigures, clients: int) -> Iterator[str]:
+    shown = [figures.timing(key) for key in SHOWN]
+    if any(isinstance(one, Timing) and one.few_samples for one in shown):
+        yield "few_samples"
+    lags = (figures.timing("dispatch_lag_ms"), figures.timing("release_lateness_ms"))
+    if not all(monotone(one) for one in (*shown, *lags)):
+        yield "not_monotone"
+    if not littles_law_holds(figures, clients):
+        yield "littles_law"

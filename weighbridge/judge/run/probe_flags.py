@@ -1,0 +1,44 @@
+"""Flags of what the probe saw: stamps lost or unknown, retries, stalls, changed answers, a probe that was late.
+
+Called by `checks`. What voids a run stands in `acceptance`; nothing here does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from weighbridge.judge.figures.stamps import answer_count
+from weighbridge.record.measured import RunFigures
+from weighbridge.record.metrics import TimeKey
+from weighbridge.record.probe_counts import Fidelity, StampCounts
+
+# Below this share of the answers, those left out for the probe's own lateness move no percentile that is shown.
+LAGGED_SHARE = 0.01
+ADDED: tuple[TimeKey, ...] = ("added_ms", "added_first_ms", "added_total_ms")
+
+
+def inband_flags(figures: RunFigures) -> Iterator[str]:
+    """Flags of one run's figures; none for a run that no probe saw."""
+    if isinstance(figures.stamps, StampCounts):
+        yield from _stamp_flags(figures.stamps)
+        if (figures.count("lagged_count") or 0) > LAGGED_SHARE * answer_count(figures.stamps):
+            yield "probe_lagged"
+    if isinstance(figures.fidelity, Fidelity):
+        if figures.fidelity.damaged_chunk_count:
+            yield "answers_changed"
+        if figures.fidelity.level == "text":
+            yield "events_merged"
+    if figures.known("stall_count"):
+        yield "stalls"
+    if any((figures.percentile(key, "p50") or 0.0) < 0 for key in ADDED):
+        yield "added_negative"
+
+
+def _stamp_flags(counts: StampCounts) -> Iterator[str]:
+    lost = counts.absent_count + counts.damaged_count
+    if lost:
+        yield "stamps_lost" if counts.whole_count else "no_inband"
+    if counts.unknown_count:
+        yield "stamps_unknown"
+    if counts.retry_count:
+        yield "retried"

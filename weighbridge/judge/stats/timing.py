@@ -1,0 +1,131 @@
+"""Timings: percentiles of one run with the few-samples rule, and their medians over runs.
+
+Called by `figures`, `shift` and `summarise`. Leaves no sample out: what is not measured is filtered before.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from weighbridge import quantiles
+from weighbridge.judge.stats.intervals import interval
+from weighbridge.record.figures import Absent, Interval, Percentile, Timing, TimingOrAbsent
+
+SHARES: Mapping[Percentile, float] = {"p50": 0.50, "p95": 0.95, "p99": 0.99}
+NO_RUN = Absent(absent="no_accepted_run")
+
+
+def timing(values_s: npt.NDArray[np.float64]) -> Timing:
+    """Percentiles in ms of times in seconds, with METHOD 5's few-samples rule.
+
+    With 10 samples or more beyond a percentile it is a figure; with 1–9 it keeps its value and is named in
+    `few_samples` with its rank; with none it is null. Raises ValueError for a value that is not finite.
+    """
+    if not np.isfinite(values_s).all():
+        raise ValueError("a time that is not finite is no sample")
+    ordered = np.sort(values_s) * 1000.0
+    count = len(ordered)
+    return Timing(
+        p50=percentile_or_none(ordered, SHARES["p50"]),
+        p95=percentile_or_none(ordered, SHARES["p95"]),
+        p99=percentile_or_none(ordered, SHARES["p99"]),
+        mean=float(ordered.mean()) if count else None,
+        n=count,
+        few_samples=few_samples(count),
+    )
+
+
+def timing_or_absent(values_s: npt.NDArray[np.float64], absent: Absent) -> TimingOrAbsent:
+    """Timing of the finite values, or `absent` when there is none: the driver could not tell."""
+    finite = values_s[np.isfinite(values_s)]
+    return timing(finite) if len(finite) else absent
+
+
+def percentile_or_none(ordered: npt.NDArray[np.float64], share: float) -> float | None:
+    """Value at the nearest rank of sorted values; None when no value lies beyond it."""
+    if not quantiles.beyond(len(ordered), share):
+        return None
+    return float(ordered[quantiles.rank(len(ordered), share) - 1])
+
+
+def few_samples(count: int) -> dict[Percentile, str]:
+    """Percentiles of `count` values with 1–9 values beyond them, each with its rank: `248th of 250`."""
+    return {
+        name: f"{ordinal(quantiles.rank(count, share))} of {count}"
+        for name, share in SHARES.items()
+        if 0 < quantiles.beyond(count, share) < quantiles.SAMPLES_BEYOND
+    }
+
+
+def ordinal(number: int) -> str:
+    """`1st`, `2nd`, `3rd`, `4th`, `11th`, `248th`."""
+    if number % 100 in {11, 12, 13}:
+        return f"{number}th"
+    return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th') }"
+
+
+def merge_runs(timings: Sequence[Timing]) -> TimingOrAbsent:
+    """Median over the runs of each percentile and of the mean; `n` is that of the smallest run.
+
+    A percentile that is null in one run is null, one that has few samples in one run has few samples (with
+    the rank of the smallest such run). The interval is for 3 runs and more, of full percentiles only.
+    """
+    if not timings:
+        return NO_RUN
+    smallest = min(timings, key=lambda one: one.n)
+    few = _merge_few(timings)
+    values = {name: [one.percentile(name) for one in timings] for name in SHARES}
+    intervals = {name: _interval(runs) for name, runs in values.items() if name not in few}
+    middle = {name: median_or_none(runs) for name, runs in values.items()}
+    return Timing(
+        p50=middle["p50"],
+        p95=middle["p95"],
+        p99=middle["p99"],
+        mean=median_or_none([one.mean for one in timings]),
+        n=smallest.n,
+        interval=Interval(**intervals) if any(intervals.values()) else None,
+        few_samples={name: text for name, text in few.items() if not _has_none(values[name])},
+        absent={name: why for one in reversed(timings) for name, why in one.absent.items()},
+    )
+
+
+def without(one: Timing, reasons: Mapping[Percentile, Absent]) -> Timing:
+    """The timing without these percentiles, each with the reason why it is no figure."""
+    kept = {name: text for name, text in one.few_samples.items() if name not in reasons}
+    return Timing(
+        p50=None if "p50" in reasons else one.p50,
+        p95=None if "p95" in reasons else one.p95,
+        p99=None if "p99" in reasons else one.p99,
+        mean=one.mean,
+        n=one.n,
+        interval=one.interval,
+        few_samples=kept,
+        absent={**one.absent, **reasons},
+    )
+
+
+def median_or_none(values: Sequence[float | None]) -> float | None:
+    """Median of the values; None when one of them does not exist or there are none."""
+    known = [value for value in values if value is not None and math.isfinite(value)]
+    return statistics.median(known) if known and len(known) == len(values) else None
+
+
+def _interval(values: Sequence[float | None]) -> tuple[float, float] | None:
+    known = [value for value in values if value is not None]
+    return interval(known) if len(known) == len(values) else None
+
+
+def _merge_few(timings: Sequence[Timing]) -> dict[Percentile, str]:
+    merged: dict[Percentile, str] = {}
+    for one in sorted(timings, key=lambda item: item.n):
+        merged = {**one.few_samples, **merged}
+    return merged
+
+
+def _has_none(values: Sequence[float | None]) -> bool:
+    return any(value is None for value in values)

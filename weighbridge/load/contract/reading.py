@@ -1,0 +1,24 @@
+"""What was made of the outputs of one load generator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from weighbridge.record.load_report import LoadReport
+from weighbridge.record.open_streams import HeldStreams
+from weighbridge.record.probe_tables import EventTable, RequestTable
+from weighbridge.record.samples import SampleTable
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A load report and, where the driver kept them, its samples; the probe also has what it saw in band.
+
+    `held` is what holding streams open showed, where a load does that.
+    """
+
+    report: LoadReport
+    samples: SampleTable | None
+    inband: RequestTable | None = None
+    events: EventTable | None = None
+    held: HeldStreams | None = None

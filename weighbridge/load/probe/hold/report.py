@@ -1,0 +1,46 @@
+"""The holder's report: how far it came, and how its streams ended, as one JSON document.
+
+Called by `__main__`. It holds no header values, no bodies and no folders.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from weighbridge.load.probe.hold.plan import HolderPlan, put
+from weighbridge.load.probe.hold.steps import Holding
+from weighbridge.load.probe.hold.stream import Stream
+
+SCHEMA = "weighbridge.holder/1"
+REPORT = "report.json"
+WHOLE = "ok"
+# A stream that was let go before it ended.
+CENSORED = "without an end"
+
+
+def write(plan: HolderPlan, holding: Holding, version: str) -> None:
+    """Write the report into the plan's folder, whole or not at all."""
+    put(plan.out_dir / REPORT, report(plan, holding, version))
+
+
+def report(plan: HolderPlan, holding: Holding, version: str) -> dict[str, Any]:
+    """The document. Of a window that broke, streams that were let go are no faults of their own."""
+    ends = Counter(stream.outcome or CENSORED for stream in holding.streams)
+    failed = [stream for stream in holding.streams if stream.outcome not in ("", WHOLE)]
+    return {
+        "schema": SCHEMA,
+        "version": version,
+        "counts": list(plan.counts),
+        "step_s": plan.step_s,
+        "steps": holding.steps,
+        "broken": holding.broken,
+        "opened_count": len(holding.streams),
+        "outcomes": dict(sorted(ends.items())),
+        "faults": dict(Counter(map(_fault, failed)).most_common(5)),
+        "wall_s": holding.wall_s,
+    }
+
+
+def _fault(stream: Stream) -> str:
+    return f"{stream.outcome} ({stream.fault})" if stream.fault else stream.outcome

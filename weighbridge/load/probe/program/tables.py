@@ -1,0 +1,153 @@
+"""From the kept bytes to tables: one row a request, one row a content event, and the sample table of all drivers.
+
+Called by `__main__` when the window is over. In the tables' `outcome` column `UNKNOWN` stands for a request without
+an end: the window was interrupted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from weighbridge.load.probe.program.capture import Capture, Exchange
+from weighbridge.load.probe.program.content import Content, content_of
+from weighbridge.load.probe.program.outcome import outcome_of
+from weighbridge.load.probe.program.response import Answer
+from weighbridge.record.probe_tables import OUTCOMES, STAMP_STATES, UNKNOWN, EventTable, RequestTable
+from weighbridge.record.samples import OUTCOMES as SAMPLE_OUTCOMES
+from weighbridge.record.samples import SampleTable, from_columns
+from weighbridge.record.stamps import STAMP_WORD, find_reference, find_stamp
+
+_NS = 1e9
+# Outcomes that are an HTTP answer to count by its status; in all others there was no answer worth the name.
+ANSWERED = ("ok", "http_error")
+_CODES = {name: code for code, name in enumerate(OUTCOMES)}
+
+
+@dataclass(frozen=True)
+class Tables:
+    """All three, with the errors' texts and their counts; the rows are those requests that were let go."""
+
+    requests: RequestTable
+    events: EventTable
+    samples: SampleTable
+    error_text: dict[str, int]
+
+
+def make_tables(capture: Capture, *, is_stream: bool) -> Tables:
+    """Tables of a window; the requests lie in the order of their dispatch, which is that of the intended starts."""
+    released = capture.exchanges[: capture.released_count]
+    rows, errors, events = [], Counter[str](), []
+    for number, exchange in enumerate(released):
+        answer = Answer(exchange.reads)
+        content = content_of(answer, is_stream=is_stream)
+        outcome = outcome_of(exchange, answer, content, is_stream=is_stream)
+        rows.append(_row(exchange, answer, content, outcome))
+        events += [(number, exchange.reads[e[0]][0], e[1], e[2], e[0]) for e in content.events]
+        if outcome and outcome not in ANSWERED:
+            errors[f"{outcome}: {exchange.error}" if exchange.error else outcome] += 1
+    requests = _marked(_requests(rows), capture.lag_spans)
+    columns = np.array(events, dtype=np.int64).reshape(-1, len(fields(EventTable))).T
+    return Tables(requests, EventTable(*columns), _samples(requests, released, capture), dict(errors))
+
+
+def _row(exchange: Exchange, answer: Answer, content: Content, outcome: str) -> tuple[int, ...]:
+    """Values of one request in the order of the columns of `RequestTable`."""
+    times = [now for now, _ in exchange.reads]
+    reference = find_reference(exchange.line.decode("ascii", "replace"))
+    recv_ns, send_ns, state = _stamp(exchange, content)
+    counted = content.counted
+    several = sum(count > 1 for count in Counter(counted).values())
+    return (
+        exchange.lane,
+        _signed(reference),
+        exchange.intended_ns or UNKNOWN,
+        exchange.sent_ns or UNKNOWN,
+        _time(times, answer.headers_read),
+        _time(times, answer.parts[0][0] if answer.parts else -1),
+        _time(times, content.first_event_read),
+        _time(times, counted[0] if counted else -1),
+        _time(times, counted[-1] if counted else -1),
+        exchange.end_ns or UNKNOWN,
+        recv_ns,
+        send_ns,
+        STAMP_STATES.index(state),
+        len(counted),
+        len(times),
+        several,
+        int(content.done),
+        answer.status,
+        answer.body_bytes if answer.status else UNKNOWN,
+        _CODES.get(outcome, UNKNOWN),
+        int(exchange.reused),
+        0,
+    )
+
+
+def _time(times: Sequence[int], read: int) -> int:
+    return times[read] if read >= 0 else UNKNOWN
+
+
+def _signed(reference: int | None) -> int:
+    """The 64 bits of a reference as a signed number, which the columns are; `UNKNOWN` without one."""
+    if reference is None:
+        return UNKNOWN
+    return reference - (1 << 64) if reference >> 63 else reference
+
+
+def _stamp(exchange: Exchange, content: Content) -> tuple[int, int, str]:
+    """Times of the provider's stamp and its state as far as one answer shows it."""
+    stamp = find_stamp(content.text)
+    if stamp is None:
+        return UNKNOWN, UNKNOWN, "damaged" if STAMP_WORD in content.text.lower() else "absent"
+    if stamp.recv_ns < exchange.sent_ns:
+        return stamp.recv_ns, stamp.send_ns, "stale"
+    if stamp.send_ns < stamp.recv_ns or (exchange.end_ns and stamp.send_ns > exchange.end_ns):
+        return UNKNOWN, UNKNOWN, "damaged"
+    return stamp.recv_ns, stamp.send_ns, "whole"
+
+
+def _requests(rows: Sequence[tuple[int, ...]]) -> RequestTable:
+    columns = np.array(rows, dtype=np.int64).reshape(-1, len(fields(RequestTable))).T
+    return RequestTable(*(column.copy() for column in columns))
+
+
+def _marked(table: RequestTable, lag_spans: Sequence[tuple[int, int]]) -> RequestTable:
+    """The table with repeated stamps and with requests that a late loop touched marked as such."""
+    whole = np.flatnonzero(table.stamp_state == STAMP_STATES.index("whole"))
+    if len(whole):
+        pairs = np.stack([table.recv_ns[whole], table.send_ns[whole], table.end_ns[whole]])
+        order = whole[np.lexsort(pairs[::-1])]
+        # Of answers with one and the same stamp the first to arrive keeps it.
+        same = (np.diff(table.recv_ns[order]) == 0) & (np.diff(table.send_ns[order]) == 0)
+        table.stamp_state[order[1:][same]] = STAMP_STATES.index("repeated")
+    begun = np.where(table.intended_ns == UNKNOWN, table.sent_ns, table.intended_ns)
+    ended = np.where(table.end_ns == UNKNOWN, np.iinfo(np.int64).max, table.end_ns)
+    for due_ns, came_ns in lag_spans:
+        table.lagged[(begun <= came_ns) & (ended >= due_ns)] = 1
+    return table
+
+
+def _samples(table: RequestTable, released: Sequence[Exchange], capture: Capture) -> SampleTable:
+    """The same as every driver tells it, in seconds from the begin of the window."""
+
+    def seconds(
+        column: np.ndarray[tuple[int, ...], np.dtype[np.int64]],
+    ) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+        return np.where(column == UNKNOWN, np.nan, (column - capture.started_ns) / _NS)
+
+    answered = np.isin(table.outcome, [_CODES[name] for name in ANSWERED])
+    failed, censored = SAMPLE_OUTCOMES.index("failed"), SAMPLE_OUTCOMES.index("censored")
+    return from_columns(
+        intended_s=seconds(table.intended_ns),
+        released_s=seconds(np.array([exchange.released_ns for exchange in released], dtype=np.int64)),
+        sent_s=seconds(table.sent_ns),
+        first_byte_s=seconds(table.first_byte_ns),
+        end_s=seconds(table.end_ns),
+        status=table.status.copy(),
+        received_bytes=table.received_bytes.copy(),
+        outcome=np.where(answered, 0, np.where(table.outcome == UNKNOWN, censored, failed)),
+    )

@@ -1,0 +1,84 @@
+"""The first three sentences of a calibration's page: is the scale right, how far off is it, how fine is it here.
+
+Called by `answer` for a campaign that made a certificate itself. Errors are those of mixed lanes, of median blocks.
+"""
+
+from __future__ import annotations
+
+from weighbridge.publish.calibration.certificate import AROUND, FIGURES
+from weighbridge.publish.text import numbers
+from weighbridge.publish.text.sanitise import plain
+from weighbridge.record.certificate import Certificate, WeightResult
+
+_MOST_NAMED = 3
+
+
+def scale_answer(found: Certificate) -> tuple[str, str, str]:
+    """Verdict, errors beside those of the shift, and what this host cannot tell apart."""
+    return (_verdict(found), _errors(found), _fineness(found))
+
+
+def _verdict(found: Certificate) -> str:
+    judged = [row for row in found.weights if row.judged]
+    off = [row for row in judged if not row.passed]
+    word = "passed" if found.passed else "failed"
+    kind = " in a hurry, so its certificate is provisional" if found.provisional else ""
+    host = f"{plain(found.host.cpu_model, limit=80)}, " if found.host.cpu_model else ""
+    start = (
+        f"On this machine ({host}{numbers.plural(found.host.cpu_count, 'logical CPU')}) the scale {word} its "
+        f"calibration{kind}: {numbers.count(len(judged) - len(off))} of {numbers.plural(len(judged), 'percentile')} "
+        f"of known weights were found again within their limits"
+    )
+    if not off:
+        others = numbers.plural(len(found.problems), "other problem")
+        return f"{start}; {others} below." if found.problems else f"{start}."
+    rest = len(off) - _MOST_NAMED
+    named = [_off_text(row) for row in sorted(off, key=_excess, reverse=True)[:_MOST_NAMED]]
+    return f"{start}; off were {'; '.join([*named, *([f'{numbers.count(rest)} more'] if rest > 0 else [])])}."
+
+
+def _excess(row: WeightResult) -> float:
+    return abs(row.added_error_ms) / row.limit_ms if row.limit_ms else 0.0
+
+
+def _off_text(row: WeightResult) -> str:
+    how = AROUND[row.surroundings] if row.arrangement == "mixed" else "in a cell of its own"
+    return (
+        f"{row.figure} of {plain(row.weight, limit=60)}, {row.mode}, {how}, by {numbers.us(row.added_error_ms)} µs "
+        f"(limit {numbers.us(row.limit_ms)})"
+    )
+
+
+def _errors(found: Certificate) -> str:
+    rows = [row for row in found.weights if row.judged and row.arrangement == "mixed"]
+    told = [
+        f"{numbers.us(max(errors))} µs at {figure}"
+        for figure in FIGURES
+        if (errors := [abs(row.added_error_ms) for row in rows if row.figure == figure])
+    ]
+    if not told:
+        return "No percentile of a known weight had requests enough to be judged."
+    start = f"Over all known weights the added time of mixed lanes is off by at most {numbers.listed(told)}"
+    ratios = [one.ratio for one in found.jitter if one.judged and one.ratio is not None]
+    if not ratios:
+        return f"{start}."
+    low, high = (numbers.count(round(ratio)) for ratio in (min(ratios), max(ratios)))
+    times = f"{low} times" if low == high else f"{low} to {high} times"
+    return f"{start}; while the provider's own time jitters the shift is {times} further off."
+
+
+def _fineness(found: Certificate) -> str:
+    caught = sum(1 for fault in found.faults if fault.caught)
+    faults = f"planted faults that a check caught: {numbers.count(caught)} of {numbers.count(len(found.faults))}"
+    widths = [one for one in found.resolution if one.arrangement == "mixed"]
+    if not widths:
+        return f"How fine the scale is on this host was not measured; {faults}."
+    told = [
+        f"±{numbers.us(max(one.half_width_ms for one in widths if one.figure == figure))} µs at {figure}"
+        for figure in FIGURES
+        if any(one.figure == figure for one in widths)
+    ]
+    return (
+        f"Two equal lanes differ on this host by up to {numbers.listed(told)} in one block, so a smaller difference "
+        f"of two gateways in one block says nothing; {faults}."
+    )

@@ -1,0 +1,67 @@
+"""The certificate of a scale in a terminal: the table of known weights and a line for all else.
+
+Called by `terminal`. A campaign that did not calibrate tells in one sentence whose certificate it relies on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tabulate import tabulate
+
+from weighbridge.publish.calibration.certificate import (
+    FIGURES,
+    facts,
+    grouped,
+    outcome,
+    own_certificate,
+    verdict_text,
+)
+from weighbridge.publish.text import numbers
+from weighbridge.publish.text.sanitise import plain
+from weighbridge.record.certificate import Certificate, WeightResult
+from weighbridge.record.summary import Summary
+
+_GREY = "?"
+
+
+def certificate_text(summary: Summary) -> str:
+    """Paragraphs about the scale: all of them of a calibration, one sentence of any other campaign."""
+    found = own_certificate(summary)
+    if found is None:
+        return verdict_text(summary)
+    told = tabulate([[fact.name, fact.text] for fact in facts(found)], tablefmt="plain", disable_numparse=True)
+    problems = [f"- {plain(text)}" for text in found.problems]
+    return "\n\n".join([_weights(found), told, "\n".join([verdict_text(summary), *problems])])
+
+
+def _weights(found: Certificate) -> str:
+    heads = [
+        "weight",
+        "known\np50, ms",
+        *(f"error of\nadded {name}" for name in FIGURES),
+        *(f"worst\n{name}" for name in FIGURES),
+        *(f"error of\nshift {name}" for name in FIGURES),
+        "n",
+        "outcome",
+    ]
+    sides = ("left", *("right",) * 11, "left")
+    parts = []
+    for group in grouped(found):
+        rows = [_row(rows) for rows in group.weights]
+        table = tabulate(rows, headers=heads, tablefmt="simple", disable_numparse=True, colalign=sides)
+        parts.append(f"Certificate: {group.title}, errors in µs\n\n{table}")
+    return "\n\n".join(parts) or "Certificate: no known weight was measured"
+
+
+def _row(rows: Sequence[WeightResult]) -> list[str]:
+    first = rows[0]
+    return [
+        plain(first.weight, limit=60),
+        numbers.ms(first.known_ms),
+        *(numbers.us(row.added_error_ms) + ("" if row.judged else _GREY) for row in rows),
+        *(numbers.us(row.worst_added_error_ms) for row in rows),
+        *(numbers.us(row.shift_error_ms) for row in rows),
+        numbers.count(first.sample_count),
+        outcome(rows),
+    ]

@@ -1,0 +1,269 @@
+"""Charts of a campaign as Vega-Lite specifications: added time with the floor's beside it, the shift, the first byte.
+
+Dots are p50, lines run to p95; both come from firm figures only. A cell without figures says so in its place. Each
+gateway has a colour and a shape, neutral and given by its place in the matrix; the floor is grey.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from markupsafe import Markup
+
+from weighbridge.matrix.cells import FLOOR
+from weighbridge.publish.charts import svg
+from weighbridge.publish.text import numbers
+from weighbridge.publish.text.load_wording import LOAD_WORDS, by_kind, load_text
+from weighbridge.publish.text.sanitise import code, plain
+from weighbridge.publish.text.wording import absence_text
+from weighbridge.publish.views.cells import firm
+from weighbridge.publish.views.headline import measures_added
+from weighbridge.publish.views.labels import Names, is_floor
+from weighbridge.publish.views.rows import grouped, ordered
+from weighbridge.publish.views.shared import has_figures, loaded_warning, message
+from weighbridge.publish.views.views import Chart
+from weighbridge.record.figures import Absent, TimingOrAbsent
+from weighbridge.record.metrics import TimeKey
+from weighbridge.record.summary import CellSummary, Summary
+
+# Mid tones with at least 3:1 against white and against the page's dark ground; shapes carry the same difference.
+_COLOURS = ("#3a7fc1", "#c2701c", "#2a9168", "#8f66c9", "#cc4b6f", "#238a9c", "#8a7a1f")
+_SHAPES = ("circle", "square", "diamond", "triangle-up", "cross", "triangle-down", "triangle-right")
+_FLOOR_COLOUR, _FLOOR_SHAPE = "#7b8794", "triangle-left"
+_WIDTHS, _STEP = {1: 520, 2: 340}, 18
+_LOG_FROM = 40.0
+
+_FONT = "system-ui, -apple-system, Segoe UI, Arial, sans-serif"
+_AXIS = {
+    "labelColor": "currentColor", "titleColor": "currentColor", "gridColor": "currentColor", "gridOpacity": 0.13,
+    "domainColor": "currentColor", "domainOpacity": 0.45, "tickColor": "currentColor", "tickOpacity": 0.45,
+    "labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal",
+}  # fmt: skip
+_CONFIG = {
+    "background": None, "font": _FONT, "view": {"stroke": None}, "axis": _AXIS,
+    "legend": {"labelColor": "currentColor", "labelFontSize": 13, "symbolSize": 90},
+    "header": {"labelColor": "currentColor", "labelFontSize": 13, "labelFontWeight": "bold", "labelLimit": 340},
+    "facet": {"spacing": {"column": 26, "row": 22}},
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Point:
+    """One dot of a chart: a cell, its figure, and where it stands."""
+
+    cell: CellSummary
+    figure: TimingOrAbsent
+    panel: str
+    line: str
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether there is a dot to draw."""
+        return has_figures(self.cell) and firm(self.figure, "p50") is not None
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A chart that is to be drawn."""
+
+    title: str
+    axis: str
+    points: Sequence[Point]
+
+
+def charts(summary: Summary, names: Names, anchor: str) -> tuple[Chart, ...]:
+    """Charts in the order of the page; those without a single dot of a gateway are left out."""
+    found: list[Picture] = []
+    for disk in names.disks:
+        where = f" on disk {plain(disk, limit=40)}" if names.varies_disk else ""
+        here = [cell for cell in summary.cells if cell.disk == disk]
+        for kind, cells in by_kind(here).items():
+            found += _added(names, cells, f"{LOAD_WORDS[kind].how}{where}")
+        found += [
+            Picture(f"Shift {LOAD_WORDS[kind].how}{where}", _SHIFT_AXIS, _shift(names, cells))
+            for kind, cells in by_kind(here).items()
+        ]
+        found += _first_byte(names, here, where)
+    seen = [picture for picture in found if any(p.is_seen and not is_floor(p.cell) for p in picture.points)]
+    return tuple(
+        _chart(summary, names, f"{anchor}-chart-{number}", picture) for number, picture in enumerate(seen, start=1)
+    )
+
+
+_SHIFT_AXIS = "shift of the response time, ms"
+
+
+def _added(names: Names, cells: list[CellSummary], where: str) -> Iterator[Picture]:
+    """Plain answers in one picture, streams in another with their two times side by side; the floor in each panel."""
+    plain_cells = [cell for cell in cells if cell.mode == "plain"]
+    streams = [cell for cell in cells if cell.mode == "stream"]
+    if measures_added(plain_cells):
+        points = _with_floors(names, plain_cells, (("added_ms", ""),))
+        yield Picture(f"Added time {where}: plain answers", "added time, ms", points)
+    if measures_added(streams):
+        both: tuple[_Series, ...] = (
+            ("added_first_ms", " · to the first content"),
+            ("added_total_ms", " · to the end"),
+        )
+        yield Picture(f"Added time {where}: streams", "added time, ms", _with_floors(names, streams, both))
+
+
+_Series = tuple[TimeKey, str]
+
+
+def _with_floors(names: Names, cells: list[CellSummary], series: Sequence[_Series]) -> list[Point]:
+    return [
+        Point(cell, cell.timing(key), f"{names.policy(group[-1])}{suffix}", load_text(cell.load))
+        for group in grouped(names, cells)
+        for key, suffix in series
+        for cell in ordered(names, group)
+    ]
+
+
+def _shift(names: Names, cells: list[CellSummary]) -> list[Point]:
+    weighed = _weighed(names, cells)
+    return [Point(cell, cell.timing("shift_ms"), names.work(cell), load_text(cell.load)) for cell in weighed]
+
+
+def _first_byte(names: Names, cells: list[CellSummary], where: str) -> Iterator[Picture]:
+    """Shift of the first byte at one client; where added time to the first content is known, that says it better."""
+    serial = [cell for cell in _weighed(names, cells) if cell.load.is_serial]
+    if any(cell.has("added_first_ms") for cell in serial):
+        return
+    points = [Point(cell, cell.timing("ttfb_shift_ms"), cell.mode, names.policy(cell)) for cell in serial]
+    yield Picture(
+        f"Time to first byte at one client{where}",
+        "shift of the time to first byte, ms",
+        [point for point in points if point.is_seen],
+    )
+
+
+def _weighed(names: Names, cells: list[CellSummary]) -> list[CellSummary]:
+    return sorted(
+        (cell for cell in cells if not is_floor(cell)),
+        key=lambda cell: (names.order(cell), names.place(cell), names.rank(cell)),
+    )
+
+
+def _chart(summary: Summary, names: Names, name: str, picture: Picture) -> Chart:
+    warning = loaded_warning(summary)
+    cells = sorted((point.cell for point in picture.points), key=lambda cell: (not is_floor(cell), names.rank(cell)))
+    who = list(dict.fromkeys(names.full(cell.gateway, cell.settings) for cell in cells))
+    description = (
+        f"{picture.axis[:1].upper()}{picture.axis[1:]}: a dot and its value for p50, a line to p95, for "
+        f"{', '.join(who)}. Every value stands in the tables below.{' ' + warning + '.' if warning else ''}"
+    )
+    floor = names.full(FLOOR) if any(is_floor(cell) for cell in cells) else ""
+    spec = specification(picture.axis, [_datum(names, point) for point in picture.points], Looks(tuple(who), floor))
+    return drawn(spec, Chart(name, picture.title, description, code(f"charts/{name}.svg"), Markup(), warning))
+
+
+def drawn(spec: dict[str, Any], chart: Chart) -> Chart:
+    """The chart with its picture, which `svg` has checked: no element or address that a picture does not need."""
+    text = svg.render(spec, name=chart.id, title=chart.title, description=chart.description)
+    return replace(chart, svg=Markup(text))  # noqa: S704
+
+
+@dataclass(frozen=True)
+class Looks:
+    """Who stands in a chart, in order; the floor, where it does, looks like no gateway."""
+
+    who: tuple[str, ...]
+    floor: str = ""
+
+    def scale(self, looks: Sequence[str], floor_look: str) -> dict[str, Any]:
+        """Vega-Lite scale from name to look."""
+        gateways = [name for name in self.who if name != self.floor]
+        given = {name: looks[i % len(looks)] for i, name in enumerate(gateways)} | {self.floor: floor_look}
+        return {"domain": list(self.who), "range": [given[name] for name in self.who]}
+
+
+def specification(axis_title: str, rows: list[dict[str, Any]], looks: Looks) -> dict[str, Any]:
+    """Vega-Lite specification of a chart: a panel for each chain and mode, one colour and shape a gateway."""
+    panels, lines = _unique(rows, "panel"), _unique(rows, "line")
+    columns = min(2, len(panels))
+    scale, axis = _scale(rows, axis_title)
+    x = {"field": "p50", "type": "quantitative", "title": axis, "scale": scale, "axis": {"tickCount": 6}}
+    place = {
+        # Fonts differ from machine to machine: the axis keeps room of its own for the longest line.
+        "y": {"field": "line", "type": "ordinal", "sort": lines, "title": None,
+              "axis": {"ticks": False, "domain": False, "labelPadding": 8, "labelLimit": 260,
+                       "minExtent": 14 + round(7.6 * max(map(len, lines)))}},
+        "yOffset": {"field": "who", "sort": list(looks.who)},
+    }  # fmt: skip
+    header = {"title": None, "labelAnchor": "start", "labelAlign": "left", "labelPadding": 4}
+    return {
+        "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
+        "data": {"values": rows},
+        "facet": {"field": "panel", "type": "ordinal", "sort": panels, "header": header},
+        "columns": columns,
+        "spec": {"width": _WIDTHS[columns], "height": {"step": _STEP}, "layer": _layers(place, x, looks)},
+        "config": _CONFIG,
+    }
+
+
+def _layers(place: dict[str, Any], x: dict[str, Any], looks: Looks) -> list[dict[str, Any]]:
+    # One gateway below the other: a legend that measured its text with another font would overlap itself.
+    legend = {"title": None, "orient": "top", "columns": 1, "labelLimit": 520, "symbolOpacity": 1}
+    colours, shapes = looks.scale(_COLOURS, _FLOOR_COLOUR), looks.scale(_SHAPES, _FLOOR_SHAPE)
+    colour = {"field": "who", "type": "nominal", "scale": colours, "legend": legend}
+    shape = {"field": "who", "type": "nominal", "scale": shapes, "legend": legend}
+    words = {"type": "text", "align": "left", "fontSize": 11, "color": "currentColor"}
+    return [
+        {"mark": {"type": "rule", "strokeWidth": 2, "opacity": 0.75},
+         "transform": [{"filter": "datum.p95 !== null"}],
+         "encoding": {**place, "x": x, "x2": {"field": "p95"}, "color": colour}},
+        {"mark": {"type": "point", "filled": True, "size": 75, "opacity": 1},
+         "transform": [{"filter": "datum.p50 !== null"}],
+         "encoding": {**place, "x": x, "color": colour, "shape": shape}},
+        {"mark": {**words, "dx": 9, "opacity": 0.8},
+         "transform": [{"filter": "datum.end !== null"}],
+         "encoding": {**place, "x": {**x, "field": "end"}, "text": {"field": "label"}}},
+        {"mark": {**words, "dx": 5, "fontStyle": "italic", "limit": 330},
+         "transform": [{"filter": "datum.said !== ''"}],
+         "encoding": {**place, "x": {"value": 0}, "text": {"field": "said"}}},
+    ]  # fmt: skip
+
+
+def _unique(rows: list[dict[str, Any]], key: str) -> list[str]:
+    return list(dict.fromkeys(row[key] for row in rows))
+
+
+def _datum(names: Names, point: Point) -> dict[str, Any]:
+    cell, timing, seen = point.cell, point.figure, point.is_seen
+    middle, high = (firm(timing, "p50"), firm(timing, "p95")) if seen else (None, None)
+    return {
+        "panel": point.panel,
+        "line": point.line,
+        "who": names.full(cell.gateway, cell.settings),
+        "p50": None if middle is None else round(middle, 3),
+        "p95": None if high is None else round(high, 3),
+        "end": None if middle is None else round(max(middle, high if high is not None else middle), 3),
+        "label": "" if middle is None else numbers.ms(middle),
+        "said": "" if seen else f"{names.gateway(cell.gateway)}{_labelled(names, cell)}: {_why(point)}",
+    }
+
+
+def _why(point: Point) -> str:
+    """Words in the place of a dot."""
+    if has_figures(point.cell) and isinstance(point.figure, Absent):
+        return absence_text(point.figure)
+    return message(point.cell)
+
+
+def _labelled(names: Names, cell: CellSummary) -> str:
+    label = names.label(cell.gateway)
+    return f" ({label})" if label else ""
+
+
+def _scale(rows: list[dict[str, Any]], axis: str) -> tuple[dict[str, Any], str]:
+    values = [row[key] for row in rows for key in ("p50", "p95") if row[key] is not None]
+    low, high = min(values), max(values)
+    if low > 0 and high / low > _LOG_FROM:
+        floor = 10 ** math.floor(math.log10(low))
+        return {"type": "log", "domain": [floor, round(high * 1.5, 3)], "nice": False}, f"{axis} (logarithmic)"
+    # Room at the right for the value that stands behind the end of a line.
+    return {"type": "linear", "domain": [round(min(0.0, low * 1.1), 3), round(max(high * 1.2, 0.1), 3)]}, axis

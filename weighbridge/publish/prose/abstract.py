@@ -1,0 +1,163 @@
+"""The first three sentences of a page: what was compared, what it costs, and how sure that is.
+
+What it costs is the added time where it was measured, else the shift, and the CPU per request at the same load.
+Only firm figures stand here (enough samples beyond them); a cell without figures says why in their place.
+"""
+
+from __future__ import annotations
+
+from weighbridge.matrix.axes import others
+from weighbridge.publish.calibration.abstract import scale_answer
+from weighbridge.publish.calibration.certificate import own_certificate
+from weighbridge.publish.prose.open_streams import held_text
+from weighbridge.publish.text import numbers
+from weighbridge.publish.text.load_wording import LOAD_WORDS, load_text, loads_text
+from weighbridge.publish.text.sanitise import plain
+from weighbridge.publish.text.wording import grade_text
+from weighbridge.publish.views.cells import firm
+from weighbridge.publish.views.headline import BY_MODE, has_firm_added
+from weighbridge.publish.views.labels import Names, answer_text, is_floor, settings_text, timed
+from weighbridge.publish.views.shared import has_figures, message
+from weighbridge.record.metrics import METRICS
+from weighbridge.record.summary import CellSummary, Summary
+
+_MODE_WORDS = {"plain": "plain", "stream": "streamed"}
+
+
+def answer(summary: Summary, names: Names) -> tuple[str, str, str]:
+    """Three sentences that answer the reader's question: what it costs, or of a calibration, whether it is right."""
+    own = own_certificate(summary)
+    if own is not None:
+        return scale_answer(own)
+    return (_compared(summary, names), _costs(summary, names), _sure(summary))
+
+
+def _compared(summary: Summary, names: Names) -> str:
+    cells = sorted(summary.cells, key=lambda cell: (names.order(cell), names.place(cell)))
+    present = {cell.gateway for cell in cells}
+    weighed = [
+        names.full(g.id) + _version(g.version) for g in summary.gateways if g.kind != "floor" and g.id in present
+    ] or ["no gateway"]
+    chains = [plain(chain, limit=40) for chain in names.chains]
+    modes = list(dict.fromkeys(cell.mode for cell in cells))
+    used = dict.fromkeys((cell.answer, cell.mode) for cell in cells)
+    provider = [f"{mode}: {answer_text(names.answers[name], mode)}" for name, mode in used if name in names.answers]
+    told = f" ({'; '.join(dict.fromkeys(provider))})" if provider else ""
+    host = summary.host
+    cpu = f"{plain(host.cpu_model, limit=80)}, " if host.cpu_model else ""
+    chain = f"chain {chains[0]}" if len(chains) == 1 else f"chains {numbers.listed(chains)}"
+    disks = (
+        f" on disks {numbers.listed([plain(disk, limit=40) for disk in names.disks])}" if names.varies_disk else ""
+    )
+    kinds = numbers.listed([_MODE_WORDS[mode] for mode in modes])
+    return (
+        f"On one machine ({cpu}{numbers.plural(host.cpu_count, 'logical CPU')}), {numbers.listed(weighed)} "
+        f"{'was' if len(weighed) == 1 else 'were'} weighed against a direct connection to a mock provider{told}: "
+        f"{chain}{disks}, {kinds} answers, {loads_text([cell.load for cell in cells])}."
+    )
+
+
+def _version(version: str | None) -> str:
+    return f" {plain(version, limit=40)}" if version else ""
+
+
+def _costs(summary: Summary, names: Names) -> str:
+    headline = _headline(timed(summary), names)
+    if not headline:
+        return held_text(summary, names) or "No gateway was weighed, so there is no cost to tell."
+    first = headline[0]
+    load = "one client" if first.load.is_serial else load_text(first.load)
+    preposition = LOAD_WORDS[first.load.kind].preposition
+    disk = f", disk {plain(first.disk, limit=40)}" if names.varies_disk else ""
+    subjects = dict.fromkeys((cell.gateway, settings_text(cell.settings)) for cell in headline)
+    parts = [
+        _gateway_cost(names, [c for c in headline if (c.gateway, settings_text(c.settings)) == s]) for s in subjects
+    ]
+    floor = _floor_text(summary, headline)
+    start = f"{preposition} {load} and {names.policy(first)}{disk}, {'; '.join([*parts, *floor])}."
+    return f"A smoke run, so no claims: {start[:1].lower()}{start[1:]}" if summary.grade == "smoke" else start
+
+
+def _headline(summary: Summary, names: Names) -> list[CellSummary]:
+    """Cells of the plainest question: first chain, first disk, one client or else the lowest load, subject first.
+
+    A load whose added time was measured comes before others.
+    """
+    weighed = sorted((cell for cell in summary.cells if not is_floor(cell)), key=names.order)
+    if not weighed:
+        return []
+    first = weighed[0]
+    but = ("gateway", "disk", "mode", "load")
+    same = [c for c in weighed if c.disk == names.disks[0] and others(c, *but) == others(first, *but)]
+    lowest = min(
+        same, key=lambda cell: (not has_firm_added(cell), not cell.load.is_serial, names.place(cell)), default=first
+    ).load
+    chosen = [cell for cell in same if load_text(cell.load) == load_text(lowest)]
+    return sorted(chosen, key=lambda cell: (cell.gateway != summary.subject, names.rank(cell)))
+
+
+def _gateway_cost(names: Names, cells: list[CellSummary]) -> str:
+    name = names.full(cells[0].gateway, cells[0].settings)
+    added = [text for cell in cells for text in _added_texts(cell)]
+    shifted = [cell for cell in cells if not _added_texts(cell)]
+    shifts = [text for cell in shifted if (text := _shift_text(cell))]
+    others = [f"{message(cell)} ({cell.mode})" for cell in shifted if not _shift_text(cell)]
+    said = (
+        f"adds at the median {numbers.listed(added)}{_cpu_text(cells)}" if added else "",
+        f"shifts the median by {' and '.join(shifts)}{'' if added else _cpu_text(cells)}" if shifts else "",
+    )
+    return f"{name} {' – '.join(part for part in (*said, ' and '.join(others)) if part)}"
+
+
+def _added_texts(cell: CellSummary) -> list[str]:
+    """`0.52 ms (p95 0.81) to plain answers`; of a stream both times."""
+    if not has_figures(cell):
+        return []
+    found = []
+    for key in BY_MODE[cell.mode]:
+        middle, high = firm(cell.timing(key), "p50"), firm(cell.timing(key), "p95")
+        if middle is not None:
+            tail = f" (p95 {numbers.ms(high)})" if high is not None else ""
+            found.append(f"{numbers.ms(middle)} ms{tail} {METRICS[key].phrase}")
+    return found
+
+
+def _cpu_text(cells: list[CellSummary]) -> str:
+    """CPU per request of the same cells; the load is that of the sentence."""
+    known = [(cell.mode, cell.known("cpu_ms_per_request")) for cell in cells if has_figures(cell)]
+    told = [f"{numbers.per_request(cpu)} ms ({mode})" for mode, cpu in known if cpu is not None]
+    return f", and uses {numbers.listed(told)} of CPU a request" if told else ""
+
+
+def _floor_text(summary: Summary, headline: list[CellSummary]) -> list[str]:
+    """What the lane without a gateway shows by the same measure."""
+    if not any(has_firm_added(cell) for cell in headline):
+        return []
+    wanted = {cell.floor for cell in headline}
+    floors = [cell for cell in summary.cells if cell.cell in wanted]
+    told = [
+        f"{numbers.ms(middle)} ms {METRICS[key].phrase}"
+        for cell in floors
+        for key in BY_MODE[cell.mode]
+        if (middle := firm(cell.timing(key), "p50")) is not None
+    ]
+    return [f"without a gateway the same measure shows {numbers.listed(told)}"] if told else []
+
+
+def _shift_text(cell: CellSummary) -> str:
+    middle = firm(cell.timing("shift_ms"), "p50")
+    if not has_figures(cell) or middle is None:
+        return ""
+    high = firm(cell.timing("shift_ms"), "p95")
+    tail = f" (p95 by {numbers.ms(high)})" if high is not None else ""
+    return f"{numbers.ms(middle)} ms{tail} on {'plain answers' if cell.mode == 'plain' else 'streams'}"
+
+
+def _sure(summary: Summary) -> str:
+    runs = summary.provenance.runs
+    kept = f"{numbers.plural(summary.runs_accepted, 'run')} accepted, {numbers.count(summary.runs_rejected)} rejected"
+    value = (
+        f"Each value is the median of {numbers.plural(runs, 'accepted run')}" if runs > 1 else "Each value is one run"
+    )
+    loaded = "; other work loaded the machine" if summary.loaded_machine else ""
+    return f"{value} on one boot of one host ({kept}){loaded}; grade {summary.grade}: {grade_text(summary.grade)}."

@@ -1,0 +1,149 @@
+"""Method and limits in words, with the settings of the campaign in their places."""
+
+from __future__ import annotations
+
+from weighbridge.publish.text import numbers
+from weighbridge.publish.text.sanitise import plain
+from weighbridge.publish.text.wording import ADDED_FLOOR_TEXT, ADDED_TEXT, SHIFT_ALONE_TEXT, SHIFT_TEXT
+from weighbridge.publish.views.conditions import cores_text
+from weighbridge.publish.views.headline import measures_added
+from weighbridge.publish.views.shared import loaded_warning
+from weighbridge.publish.views.views import Fact
+from weighbridge.record.codes import FLAGS, VERDICTS
+from weighbridge.record.summary import Summary
+
+_MOCKS = """\
+A mock provider that speaks the OpenAI chat-completions form and a mock control plane run on the machine under
+test and answer on loopback. No real model takes part.
+"""
+_BLOCKS = """\
+A block holds every selected cell once, in a fresh order drawn from the seed; the lane without a gateway (the
+floor) is measured by the same code in every block.
+"""
+_LANES = """\
+In each block a gateway is started with an empty state folder and a clean environment. It is ready when a real
+request through it succeeds for two seconds. One plain and one streamed request are then compared with what the
+provider sent; what a gateway claims is tried, not believed.
+"""
+_WINDOWS = """\
+Every prompt is different and drawn from the seed, and the provider counts distinct prompts, so that no cache
+answers. Warm-up requests are left out, and so is the first request of each connection, which pays for its
+connect.
+"""
+_ACCEPTANCE = """\
+A run counts unless requests failed, samples are missing, the provider saw another number of requests than were
+sent, or the machine's load passed the limit of the matrix. A rejected run is repeated, at most up to twice the
+wanted runs, and kept with its reason. No sample is dropped as an outlier.
+"""
+_STAMPS = """\
+Stamps are letters in the text of an answer and of every chunk, with a check letter; each prompt carries its own
+reference. An answer whose stamp was lost or bent has no added time; a stamp older than its request is a cache's
+answer and voids the cell.
+"""
+_FIRMNESS = """\
+A percentile with at least 10 samples beyond it is a figure (p95 needs 200 requests, p99 1,000). With 1 to 9
+beyond it is grey, carries its rank and stays out of sentences and charts; with none it is absent. Intervals (95
+%, from run values, three runs or more) cover blocks of one boot of one host.
+"""
+
+
+def method(summary: Summary) -> tuple[str, ...]:
+    """The steps of the campaign in order."""
+    runs = summary.provenance.runs
+    blocks = numbers.plural(len(summary.provenance.order), "block")
+    value = f"the median over {numbers.plural(runs, 'accepted run')}" if runs > 1 else "that of one run"
+    added = measures_added(summary.cells)
+    steps = (
+        _MOCKS,
+        f"The campaign planned {blocks}. {_BLOCKS}",
+        _LANES,
+        f"{_prompts(summary)} {_WINDOWS}",
+        _ACCEPTANCE,
+        *((f"{ADDED_TEXT} {ADDED_FLOOR_TEXT} {_STAMPS}",) if added else ()),
+        f"Percentiles are nearest rank over all requests of a run. Each value here is {value}. {SHIFT_TEXT}",
+        _FIRMNESS,
+    )
+    return tuple(" ".join(step.split()) for step in steps)
+
+
+def _prompts(summary: Summary) -> str:
+    sizes = [
+        f"a system message of {numbers.size(payload.system_bytes)} and "
+        f"a user message of {numbers.size(payload.user_bytes)}"
+        + (f" ({plain(name, limit=40)})" if len(summary.payloads) > 1 else "")
+        for name, payload in summary.payloads.items()
+    ]
+    return f"Each request carries {' or '.join(sizes)}." if sizes else "Requests carry a system and a user message."
+
+
+def limits(summary: Summary) -> tuple[Fact, ...]:
+    """What these figures do not show."""
+    warning = loaded_warning(summary)
+    found = [
+        Fact(
+            "One machine",
+            f"All ran on one host in one boot ({cores_text(summary)}); other hardware gives other figures."
+            + (
+                f" {warning}." if warning else " Load readings at both ends of each run do not prove an idle machine."
+            ),
+        ),
+        Fact(
+            "Mock provider",
+            "Answers come after a fixed time. The figures predict neither a real model's latency nor a network's.",
+        ),
+        Fact("Control plane", _control_plane(summary)),
+        Fact("Disk", _disk_text(summary)),
+        Fact(
+            "Different jobs",
+            "Gateways do different work on a request. The same chain name means the nearest configuration that each "
+            "recipe claims, not the same features; these results do not rank products for all uses.",
+        ),
+    ]
+    if not measures_added(summary.cells):
+        found.append(Fact("Shift alone", SHIFT_ALONE_TEXT))
+    if any(cell.load.concurrency > 1 for cell in summary.cells):
+        found.append(
+            Fact("Many clients", "With more than one client the response time is bounded by the throughput.")
+        )
+    found += [Fact("Known before the start", plain(one.text)) for one in summary.provenance.warnings]
+    return tuple(found)
+
+
+def _control_plane(summary: Summary) -> str:
+    told = (cell.known("control_plane_calls_per_request") for cell in summary.cells)
+    calls = [value for value in told if value]
+    tail = "Calls in the path of a request add network time when it is remote."
+    if not calls:
+        return f"The mock control plane answers on loopback. {tail}"
+    low, high = numbers.per_request(min(calls)), numbers.per_request(max(calls))
+    amount = low if low == high else f"{low} to {high}"
+    return f"Gateways that use one made {amount} calls per request, background calls included, on loopback. {tail}"
+
+
+def _disk_text(summary: Summary) -> str:
+    flagged = [
+        f"{plain(disk.name, limit=40)} is {numbers.listed([plain(flag, limit=40) for flag in disk.flags])}"
+        for disk in summary.host.disks
+        if disk.flags
+    ]
+    start = "A gateway that waits for durable writes pays for the flushes of its disk."
+    if flagged:
+        start += f" {'; '.join(flagged)}: a flush there may stop short of the medium."
+    return f"{start} Nothing here tests what survives a loss of power."
+
+
+def meanings(summary: Summary) -> tuple[Fact, ...]:
+    """Signs and words of the tables with their thresholds, only those that this campaign uses."""
+    verdicts = {cell.verdict for cell in summary.cells}
+    found = [
+        Fact("– (dash)", "a figure that does not exist; its reason stands below the table"),
+        Fact("grey", "1 to 9 samples lie beyond the percentile; its rank stands below it"),
+    ]
+    found += [
+        Fact(entry.label, entry.meaning) for word, entry in VERDICTS.items() if word in verdicts and word != "valid"
+    ]
+    flags = {flag for cell in summary.cells for flag in cell.flags}
+    found += [Fact(flag.replace("_", " "), text) for flag, text in FLAGS.items() if flag in flags]
+    if not all(cell.has("shift_ms") for cell in summary.cells):
+        found.append(Fact("floor", "the lane without a gateway, measured by the same code in every block"))
+    return tuple(found)

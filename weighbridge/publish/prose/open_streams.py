@@ -1,0 +1,33 @@
+"""Held streams in words: what one more open stream takes of each gateway's memory. Called by `answer` and `terminal`.
+
+The cost table has the same figures in rows of their own.
+"""
+
+from __future__ import annotations
+
+from weighbridge.publish.text import numbers
+from weighbridge.publish.views.labels import Names, holds_streams, is_floor
+from weighbridge.publish.views.shared import message, spread_text
+from weighbridge.record.figures import Absent
+from weighbridge.record.summary import CellSummary, Summary
+
+
+def held_text(summary: Summary, names: Names) -> str:
+    """One sentence over all cells that hold streams, the floor left out; empty without one."""
+    cells = sorted(
+        (cell for cell in summary.cells if holds_streams(cell) and not is_floor(cell)),
+        key=lambda cell: (names.order(cell), names.place(cell), names.rank(cell)),
+    )
+    if not cells:
+        return ""
+    parts = [f"{names.full(cell.gateway, cell.settings)} {_told(cell)} ({names.policy(cell)})" for cell in cells]
+    start = "A smoke run, so no claims: one" if summary.grade == "smoke" else "One"
+    return f"{start} more open stream takes of a gateway's memory: {'; '.join(parts)}."
+
+
+def _told(cell: CellSummary) -> str:
+    figure = cell.value("memory_per_stream_bytes")
+    if isinstance(figure, Absent):
+        return message(cell)
+    spread = spread_text(figure)
+    return numbers.size(figure.value) + (f", {spread}" if spread else "")

@@ -1,0 +1,187 @@
+"""Tables that take added time apart: its two legs with the stamps behind it, and its slopes per KiB and per chunk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from weighbridge.publish.text import numbers
+from weighbridge.publish.text.load_wording import load_text
+from weighbridge.publish.text.sanitise import plain
+from weighbridge.publish.text.wording import CLAIM_TEXT
+from weighbridge.publish.views.cells import Notes, absent_cell
+from weighbridge.publish.views.columns import Show, cells_of, columns_of, groups_of, number_column
+from weighbridge.publish.views.conditions import heading
+from weighbridge.publish.views.headline import added_of, measures_added
+from weighbridge.publish.views.labels import Names, is_floor
+from weighbridge.publish.views.rows import RowMaker, gateway_cell, head_columns, sections
+from weighbridge.publish.views.shared import FLOOR_ABSENT, flag_marks, has_figures, loaded_warning
+from weighbridge.publish.views.views import Cell, Column, Group, Row, Section, Table
+from weighbridge.record.figures import Absent, Percentile
+from weighbridge.record.probe_counts import StampCounts
+from weighbridge.record.summary import CellSummary, Slope, Summary
+
+_LEGS_TEXT = (
+    "Inbound runs from the first byte written by the client to the whole request read by the provider, outbound from "
+    "the provider's send to the answer read (of streams: to the first content). Percentiles of legs do not add up to "
+    "those of the sum. Stamps: answers whose own two instants came through whole, of all attempts; the others have "
+    "no added time."
+)
+_SLOPE_TEXT = (
+    "The p50 of added time as a straight line through cells that differ in nothing but payload or answer: one line "
+    "for each block, then the median over the blocks with its 95 % interval (t over blocks, three or more). Farthest "
+    "is the largest distance of a point from its line."
+)
+_AXES = {"payload_kib": "KiB of prompt", "answer_chunks": "chunk of answer"}
+_FIGURES: Mapping[str, str] = {
+    "added_ms": "to the end of a plain answer",
+    "added_first_ms": "to the first content of a stream",
+    "added_total_ms": "to the end of a stream",
+}
+_PAIR: tuple[Percentile, ...] = ("p50", "p95")
+_FLAGS = frozenset(
+    {"no_inband", "stamps_lost", "stamps_unknown", "retried", "probe_lagged", "added_floor_limited", "added_negative"}
+)
+_LEGS = (
+    Show("added_ms", percentiles=_PAIR, by_mode=True),
+    Show("inbound_ms", percentiles=_PAIR),
+    Show("outbound_ms", percentiles=_PAIR),
+)
+_CLAIMS = (Show("claimed_overhead_ms", percentiles=_PAIR), Show("claimed_difference_ms", percentiles=_PAIR))
+
+
+def legs_tables(summary: Summary, names: Names, anchor: str) -> tuple[Table, ...]:
+    """The legs and, where payloads or answers vary, the slopes; nothing where no added time was measured."""
+    found = []
+    if measures_added(summary.cells):
+        found.append(_legs_table(summary, names, anchor))
+    if names.varies & {"payload", "answer"}:
+        found.append(_slopes_table(summary, names, anchor))
+    return tuple(found)
+
+
+def _legs_table(summary: Summary, names: Names, anchor: str) -> Table:
+    notes = Notes()
+    cells = [cell for cell in summary.cells if has_figures(cell) and not _is_untold(cell)]
+    claims = any(cell.has("claimed_overhead_ms") for cell in cells)
+    groups = (*_LEGS, *(_CLAIMS if claims else ()))
+
+    def make(cell: CellSummary) -> tuple[Cell, ...]:
+        made = [one for group in groups for one in _times(cell, group, notes)]
+        return (*made, _stamps_cell(cell, notes))
+
+    heads = head_columns(names)
+    return Table(
+        id=f"{anchor}-legs",
+        title="Added time by its two legs" + (", and what gateways claim" if claims else ""),
+        caption=(_LEGS_TEXT, *((CLAIM_TEXT,) if claims else ()), heading(summary)),
+        columns=(
+            *heads,
+            *columns_of((*groups, Show("stamps"))),
+        ),
+        groups=(
+            Group("", len(heads)),
+            *groups_of(groups),
+            Group("", 1),
+        ),
+        sections=sections(names, cells, RowMaker(make, lambda cell: flag_marks(cell, notes, _FLAGS))),
+        footnotes=notes.footnotes(),
+        warning=loaded_warning(summary),
+        empty="No cell has it.",
+        is_folded=True,
+    )
+
+
+def _is_untold(cell: CellSummary) -> bool:
+    """Whether nobody looked for stamps in this cell, as where a driver went alone."""
+    return isinstance(added_of(cell), Absent) and isinstance(cell.stamps, Absent)
+
+
+def _times(cell: CellSummary, group: Show, notes: Notes) -> tuple[Cell, ...]:
+    if is_floor(cell) and group in _CLAIMS:
+        return (absent_cell(FLOOR_ABSENT, notes, label=group.heading, span=2),)
+    return cells_of(cell, (group,), notes)
+
+
+def _stamps_cell(cell: CellSummary, notes: Notes) -> Cell:
+    label = "Whole stamps"
+    found = cell.stamps
+    if isinstance(found, Absent):
+        return absent_cell(found, notes, label=label)
+    kinds = (
+        (found.absent_count, "without"),
+        (found.damaged_count, "damaged"),
+        (found.stale_count, "stale"),
+        (found.repeated_count, "repeated"),
+        (found.unknown_count, "unknown"),
+        (found.retry_count or 0, "retried"),
+    )
+    rest = ", ".join(f"{numbers.count(count)} {what}" for count, what in kinds if count)
+    late = cell.count("lagged_count")
+    if late:
+        rest = ", ".join(part for part in (rest, f"{numbers.count(late)} left out: probe late") if part)
+    return Cell(
+        f"{numbers.count(found.whole_count)} of {numbers.count(_all(found))}", label=label, small=rest, css="n"
+    )
+
+
+def _all(found: StampCounts) -> int:
+    lost = found.absent_count + found.damaged_count + found.stale_count + found.repeated_count
+    return found.whole_count + lost + found.unknown_count
+
+
+def _slopes_table(summary: Summary, names: Names, anchor: str) -> Table:
+    by_id = {cell.cell: cell for cell in summary.cells}
+    known = [(slope, by_id[slope.cells[0]]) for slope in summary.slopes if slope.cells and slope.cells[0] in by_id]
+    known.sort(key=lambda pair: (pair[0].axis, names.order(pair[1]), names.place(pair[1]), names.rank(pair[1])))
+    return Table(
+        id=f"{anchor}-slopes",
+        title="Added time per KiB and per chunk",
+        caption=(_SLOPE_TEXT, heading(summary)),
+        columns=(
+            Column("Gateway", "Gateway"),
+            Column("Cells", "Cell"),
+            Column("Per", "Slope per"),
+            number_column("slope, µs", "Slope, µs"),
+            number_column("direct, µs", "Slope of the floor, µs"),
+            number_column("at zero, µs", "At zero, µs"),
+            number_column("farthest, µs", "Farthest point, µs"),
+            number_column("blocks", "Block"),
+        ),
+        sections=(Section("", tuple(_slope_row(names, slope, cell) for slope, cell in known)),),
+        warning=loaded_warning(summary),
+        empty="No line could be laid: it takes an added time at two places of one block.",
+    )
+
+
+def _slope_row(names: Names, slope: Slope, cell: CellSummary) -> Row:
+    small = ""
+    if slope.interval_ms is not None:
+        small = f"{numbers.fine_us(slope.interval_ms[0])} to {numbers.fine_us(slope.interval_ms[1])}"
+    direct = numbers.ABSENT if slope.floor_slope_ms is None else numbers.fine_us(slope.floor_slope_ms)
+    blocks = f"{numbers.count(slope.block_count)} ({numbers.plural(slope.point_count, 'point')})"
+    return Row(
+        (
+            gateway_cell(names, cell),
+            Cell(_where(names, slope, cell), label="Cells", small=_places(slope)),
+            Cell(_AXES[slope.axis], label="Per", small=_FIGURES[slope.figure]),
+            Cell(numbers.fine_us(slope.slope_ms), label="Slope, µs", small=small, css="n lead"),
+            Cell("floor" if is_floor(cell) else direct, label="Direct, µs", css="n"),
+            Cell(numbers.fine_us(slope.intercept_ms), label="At zero, µs", css="n"),
+            Cell(numbers.fine_us(slope.residual_ms), label="Farthest, µs", css="n"),
+            Cell(blocks, label="Blocks", css="n"),
+        ),
+        css="floor" if is_floor(cell) else "",
+    )
+
+
+def _where(names: Names, slope: Slope, cell: CellSummary) -> str:
+    """The cells of a line in one phrase: all that they share."""
+    along = "payload" if slope.axis == "payload_kib" else "answer"
+    alike = replace(names, varies=names.varies - {along})
+    disk = f" · disk {plain(cell.disk, limit=40)}" if names.varies_disk else ""
+    return f"{alike.work(cell)} · {load_text(cell.load)}{disk}"
+
+
+def _places(slope: Slope) -> str:
+    return numbers.plural(len(slope.cells), "cell")

@@ -1,0 +1,169 @@
+"""The cost table: CPU per request (the second headline), memory, context switches, calls and flushes of each gateway.
+
+Every figure stands beside its load, for a request costs more CPU at a low rate than at a high one. Columns that
+nobody could fill are named in one sentence with their reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from weighbridge.publish.text import numbers
+from weighbridge.publish.text.sanitise import plain
+from weighbridge.publish.text.wording import CPU_SOURCES, absence_text
+from weighbridge.publish.views.cells import Notes
+from weighbridge.publish.views.columns import Show, cells_of, number_column, shown
+from weighbridge.publish.views.conditions import heading
+from weighbridge.publish.views.labels import Names, holds_streams, is_floor
+from weighbridge.publish.views.rows import RowMaker, head_columns, sections
+from weighbridge.publish.views.shared import flag_marks, loaded_warning, spread_text
+from weighbridge.publish.views.views import Group, Table
+from weighbridge.record.figures import Absent, Figure
+from weighbridge.record.metrics import METRICS, Metric, MetricKey, ValueKey
+from weighbridge.record.summary import CellSummary, Summary
+
+_CPU_TEXT = (
+    "CPU is that of the gateway's whole process tree for each request, less what it uses idle. Compare rows of one "
+    "load only: a request costs more CPU at a low rate than at a high one, for cores sleep in between."
+)
+_DRAIN_TEXT = (
+    "Throughput leaves the drain out: what a lane borrowed stands here as drain time and undelivered events at the "
+    "end of the window."
+)
+_MEMORY_TEXT = (
+    "RSS counts pages that processes share once for each of them, PSS shares them out. The peak is the sum of the "
+    "processes' own peaks{since}."
+)
+_STREAM_TEXT = (
+    "Memory per open stream is the slope of a line through the steps of held streams of each run: of PSS where the "
+    "kernel tells it, else of RSS; beside it the 95 % interval over the blocks. Nothing is timed meanwhile."
+)
+_FLUSH_TEXT = "Flushes are those of the whole device under the state folder, whoever made them."
+
+
+_FLAGS = frozenset({"backlog_growing", "memory_order", "retried"})
+
+
+_EACH = "per request"
+
+
+def _name(metric: Metric) -> str:
+    """Name of a figure in a sentence."""
+    return metric.label if metric.group in ("", _EACH) else f"{metric.group} {metric.label}"
+
+
+def _full(metric: Metric) -> str:
+    """Heading of a figure where no group stands above it."""
+    return _capital(metric.label if metric.group in ("", _EACH) else f"{metric.group}, {metric.label}")
+
+
+def _undelivered(cell: CellSummary) -> str:
+    left = cell.count("undelivered_at_end_count")
+    return "" if left is None else f"{numbers.count(left)} undelivered"
+
+
+def _idle_flushes(cell: CellSummary) -> str:
+    idle_rps = cell.known("flush_idle_rps")
+    return "" if idle_rps is None else f"{numbers.per_request(idle_rps)}/s idle"
+
+
+def _interval(cell: CellSummary) -> str:
+    figure = cell.value("memory_per_stream_bytes")
+    return spread_text(figure) if isinstance(figure, Figure) else ""
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+_KEYS: tuple[ValueKey, ...] = (
+    "cpu_ms_per_request",
+    "context_switches_per_request",
+    "control_plane_calls_per_request",
+    "upstream_calls_per_request",
+    "flushes_per_request",
+    "rss_idle_bytes",
+    "rss_peak_bytes",
+    "rss_after_bytes",
+    "pss_idle_bytes",
+    "pss_after_bytes",
+    "memory_per_stream_bytes",
+    "drain_s",
+)
+_SMALL: Mapping[MetricKey, Callable[[CellSummary], str]] = {
+    "flushes_per_request": _idle_flushes,
+    "memory_per_stream_bytes": _interval,
+    "drain_s": _undelivered,
+}
+_COLUMNS = tuple(
+    Show(
+        key,
+        label=_full(METRICS[key]),
+        css="lead" if key == "cpu_ms_per_request" else "",
+        small=_SMALL.get(key, lambda _: ""),
+    )
+    for key in _KEYS
+)
+
+
+def cost_table(summary: Summary, names: Names, anchor: str) -> Table:
+    """CPU, memory, calls and flushes of each gateway at each load."""
+    notes = Notes()
+    cells = [cell for cell in summary.cells if not is_floor(cell) and (cell.runs_accepted or holds_streams(cell))]
+    found = shown(_COLUMNS, cells)
+    heads = head_columns(names)
+    maker = RowMaker(
+        lambda cell: cells_of(cell, found, notes),
+        lambda cell: flag_marks(cell, notes, _FLAGS),
+    )
+    return Table(
+        id=f"{anchor}-cost",
+        title="CPU, memory and calls",
+        caption=(*_texts(found, cells), *_missing_text(found, cells), heading(summary)),
+        columns=(*heads, *(number_column(one.metric.label, one.label, one.css) for one in found)),
+        groups=(Group("", len(heads)), *_groups(found)),
+        sections=sections(names, cells, maker, floors=False) if found else (),
+        footnotes=notes.footnotes(),
+        warning=loaded_warning(summary),
+        empty="Nothing beside the time was measured.",
+    )
+
+
+def _texts(there: Sequence[Show], cells: Sequence[CellSummary]) -> tuple[str, ...]:
+    """What the columns that are there mean, and what counted them."""
+    groups, keys = {one.metric.group for one in there}, {one.key for one in there}
+    found = []
+    if "cpu_ms_per_request" in keys:
+        found.append(f"{_CPU_TEXT} {_source_text(cells)}".strip())
+    if groups & {"RSS", "PSS"}:
+        whole_life = any("lifetime" in cell.words("rss_peak_from") for cell in cells)
+        found.append(_MEMORY_TEXT.format(since=", since their start" if whole_life else ", in the window"))
+    if "Memory" in groups:
+        found.append(_STREAM_TEXT)
+    last: tuple[tuple[MetricKey, str], ...] = (("flushes_per_request", _FLUSH_TEXT), ("drain_s", _DRAIN_TEXT))
+    tail = [text for key, text in last if key in keys]
+    return (*found, *((" ".join(tail),) if tail else ()))
+
+
+def _source_text(cells: Sequence[CellSummary]) -> str:
+    sources = dict.fromkeys(source for cell in cells for source in cell.words("cpu_from"))
+    told = [CPU_SOURCES.get(source, plain(source)) for source in sources]
+    return f"Counted {' or '.join(told)}." if told else ""
+
+
+def _missing_text(there: Sequence[Show], cells: Sequence[CellSummary]) -> tuple[str, ...]:
+    by_reason: dict[str, list[str]] = {}
+    for one in _COLUMNS:
+        if one not in there:
+            reasons = {absence_text(found) for cell in cells if isinstance(found := one.of(cell), Absent)}
+            text = " or ".join(sorted(reasons)) or "no accepted run"
+            by_reason.setdefault(text, []).append(_name(one.metric))
+    parts = [f"{numbers.listed(names)} ({reason})" for reason, names in by_reason.items()]
+    return (f"Absent everywhere: {'; '.join(parts)}.",) if parts else ()
+
+
+def _groups(there: Sequence[Show]) -> tuple[Group, ...]:
+    spans = {one.metric.group: 0 for one in there}
+    for one in there:
+        spans[one.metric.group] += 1
+    return tuple(Group(_capital(group), span) for group, span in spans.items())

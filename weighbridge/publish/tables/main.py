@@ -1,0 +1,187 @@
+"""The main tables: one for each kind of load and mode, chain × load × disk, every gateway, the floor first.
+
+Where the probe measured it, added time leads, with its own figures in the floor's row; shift and response time are
+column groups of their own, and the gateway's own claim stands as a third figure with its difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from weighbridge.matrix.loads import Load
+from weighbridge.publish.text import numbers
+from weighbridge.publish.text.load_wording import LOAD_WORDS, by_kind
+from weighbridge.publish.text.sanitise import plain
+from weighbridge.publish.text.wording import ADDED_FLOOR_TEXT, CLAIM_TEXT, reason_text
+from weighbridge.publish.views.cells import Notes, absent_cell
+from weighbridge.publish.views.columns import Show, cells_of, columns_of, groups_of, number_column, shown
+from weighbridge.publish.views.conditions import setting_text
+from weighbridge.publish.views.headline import BY_MODE
+from weighbridge.publish.views.labels import Names, is_floor
+from weighbridge.publish.views.rows import RowMaker, head_columns, sections
+from weighbridge.publish.views.shared import FLOOR_ABSENT, flag_marks, has_figures, loaded_warning, message
+from weighbridge.publish.views.views import Cell, Column, Group, Table
+from weighbridge.record.figures import Absent
+from weighbridge.record.summary import CellSummary, Summary
+
+_MODES = {"plain": "plain answers", "stream": "streams"}
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Column groups of one table, and how far its campaign came."""
+
+    groups: tuple[Show, ...]
+    claims: bool
+    status: str
+
+    @property
+    def width(self) -> int:
+        """Columns of times."""
+        return 3 * len(self.groups) + int(self.claims)
+
+
+def load_tables(summary: Summary, names: Names, anchor: str) -> tuple[Table, ...]:
+    """One table for each kind of load and each mode that the campaign has."""
+    tables = []
+    for kind, of_kind in by_kind(summary.cells).items():
+        for mode in _MODES:
+            cells = [cell for cell in of_kind if cell.mode == mode]
+            if cells:
+                tables.append(_table(summary, names, cells, f"{anchor}-{kind}-{mode}"))
+    return tuple(tables)
+
+
+def _layout(cells: list[CellSummary], status: str) -> _Layout:
+    added = shown(map(Show, BY_MODE[cells[0].mode]), cells)
+    shift, response = Show("shift_ms"), Show("response_ms")
+    # The headline is set apart; with two added times the response time stands in the table of streams.
+    lead = [replace(group, css="lead") for group in (added or [shift])]
+    groups = [*lead, *([shift] if added else []), *([response] if len(added) < 2 else [])]
+    return _Layout(tuple(groups), bool(shown([_CLAIM], cells)), status)
+
+
+def _table(summary: Summary, names: Names, cells: list[CellSummary], table_id: str) -> Table:
+    notes = Notes()
+    kind, layout = cells[0].load.kind, _layout(cells, summary.status)
+    maker = RowMaker(lambda cell: _cells(cell, layout, notes), lambda cell: _marks(cell, layout, notes))
+    rows = sections(names, cells, maker)
+    heads = head_columns(names)
+    return Table(
+        id=table_id,
+        title=f"{LOAD_WORDS[kind].heading}: {_MODES[cells[0].mode]}",
+        caption=(
+            " ".join(_caption(kind, layout)),
+            setting_text(summary, names, cells),
+        ),
+        columns=(*heads, *_timing_columns(layout), *_rate_columns(cells[0].load)),
+        groups=(
+            Group("", len(heads)),
+            *groups_of((*layout.groups, *((_CLAIM,) if layout.claims else ()))),
+            Group("Requests per second", 2),
+            Group("", 2),
+        ),
+        sections=rows,
+        footnotes=notes.footnotes(),
+        warning=loaded_warning(summary),
+        css="main",
+    )
+
+
+def _caption(kind: str, layout: _Layout) -> Iterator[str]:
+    yield LOAD_WORDS[kind].caption
+    if layout.groups[0].key != "shift_ms":
+        yield ADDED_FLOOR_TEXT
+    if layout.claims:
+        yield f"{CLAIM_TEXT} Below it stands by how much the measured added time exceeds it."
+
+
+def _marks(cell: CellSummary, layout: _Layout, notes: Notes) -> str:
+    """Marks of all remarks, and of why a cell that has figures is incomplete."""
+    marks = flag_marks(cell, notes)
+    if cell.verdict != "incomplete":
+        return marks
+    return f"{marks} {notes.mark(f'incomplete: {reason_text(cell, layout.status)}')}".strip()
+
+
+def _cells(cell: CellSummary, layout: _Layout, notes: Notes) -> tuple[Cell, ...]:
+    runs = Cell(f"{cell.runs_accepted} of {cell.runs_attempted}", label="Runs accepted", css="n")
+    if has_figures(cell):
+        timings = [made for group in layout.groups for made in _timings(cell, group, notes)]
+        claim = (claim_cell(cell, notes),) if layout.claims else ()
+        return (*timings, *claim, *_rates(cell, notes), runs)
+    if cell.verdict == "saturated":
+        return (_said(cell, layout, layout.width, notes), *_rates(cell, notes), runs)
+    return (_said(cell, layout, layout.width + 3, notes), runs)
+
+
+def _timings(cell: CellSummary, group: Show, notes: Notes) -> tuple[Cell, ...]:
+    if is_floor(cell) and group.key == "shift_ms":
+        return (Cell("floor", label=group.heading, css="said start", span=3, fill=(numbers.ABSENT,) * 2),)
+    cells = cells_of(cell, (group,), notes)
+    starts = ("start", *("",) * (len(cells) - 1))
+    return tuple(
+        replace(made, css=" ".join(filter(None, (made.css, group.css, start))))
+        for made, start in zip(cells, starts, strict=True)
+    )
+
+
+def claim_cell(cell: CellSummary, notes: Notes) -> Cell:
+    """The gateway's own claim, with what was measured above it in the second line."""
+    if is_floor(cell):
+        return absent_cell(FLOOR_ABSENT, notes, label="Own claim p50")
+    made = cells_of(cell, (_CLAIM,), notes)[0]
+    over = cell.percentile("claimed_difference_ms", "p50")
+    if over is None or not cell.has("claimed_overhead_ms"):
+        return made
+    sign = "+" if over > 0 else ""
+    return replace(made, small=f"added {sign}{numbers.ms(over)}", css=f"{made.css} claim")
+
+
+def _said(cell: CellSummary, layout: _Layout, span: int, notes: Notes) -> Cell:
+    reason = plain(reason_text(cell, layout.status), limit=300)
+    fill = (numbers.ABSENT,) * (span - 1)
+    if cell.verdict == "rig_limited":
+        mark = notes.mark(f"limit of the rig, not of the gateway{': ' + reason if reason else ''}")
+        return Cell(message(cell), label="Outcome", css="said", span=span, mark=mark, fill=fill)
+    return Cell(message(cell), label="Outcome", small=reason, css=f"said {cell.verdict}", span=span, fill=fill)
+
+
+def _rates(cell: CellSummary, notes: Notes) -> tuple[Cell, ...]:
+    achieved = cells_of(cell, (_ACHIEVED,), notes)
+    most = cell.count("in_flight_max_count")
+    in_flight = numbers.ABSENT if most is None else numbers.count(most)
+    flight = Cell(f"{in_flight} of {numbers.count(cell.load.connections)}", label="In flight of cap", css="n")
+    if cell.load.has_schedule:
+        offered = numbers.ABSENT if cell.offered_rps is None else numbers.short(cell.offered_rps)
+        return (Cell(offered, label="Offered/s", css="n"), *achieved, flight)
+    return (*achieved, *cells_of(cell, (_BOUND,), notes), flight)
+
+
+def _no_bound(cell: CellSummary) -> Absent:
+    return Absent(absent="one_client") if cell.load.concurrency == 1 else Absent(absent="no_mean")
+
+
+def _timing_columns(layout: _Layout) -> Iterator[Column]:
+    for group in layout.groups:
+        first, *rest = columns_of((group,))
+        yield replace(first, css=f"{first.css} start")
+        yield from rest
+    if layout.claims:
+        yield from columns_of((_CLAIM,))
+
+
+def _rate_columns(load: Load) -> tuple[Column, ...]:
+    offered = number_column("offered", "Offered/s")
+    pair = (offered, *columns_of((_ACHIEVED,))) if load.has_schedule else columns_of((_ACHIEVED, _BOUND))
+    return (
+        *pair,
+        number_column("in flight of cap", "In flight of cap"),
+        number_column("runs accepted", "Runs accepted"),
+    )
+
+
+_CLAIM = Show("claimed_overhead_ms", percentiles=("p50",))
+_ACHIEVED = Show("achieved_rps", title="Achieved/s")
+_BOUND = Show("littles_rps", title="N ÷ mean response time, per s", label="N ÷ mean", absent=_no_bound)

@@ -1,0 +1,130 @@
+"""The other tables over cells: time to first byte at one client, and what the load generator itself did."""
+
+from __future__ import annotations
+
+from weighbridge.publish.text import numbers
+from weighbridge.publish.text.wording import absence_text
+from weighbridge.publish.views.cells import Notes
+from weighbridge.publish.views.columns import Show, cells_of, columns_of, groups_of, number_column
+from weighbridge.publish.views.conditions import heading, setting_text
+from weighbridge.publish.views.labels import Names, is_floor
+from weighbridge.publish.views.rows import RowMaker, head_columns, sections
+from weighbridge.publish.views.shared import has_figures, loaded_warning, message
+from weighbridge.publish.views.views import Cell, Column, Group, Table
+from weighbridge.record.figures import NOT_MEASURED, Absent, Percentile
+from weighbridge.record.summary import CellSummary, Summary
+
+_TTFB_TEXT = (
+    "Time from the actual start of a request to the first byte of its body, with one client. A gateway that checks "
+    "the whole answer before it lets any of it out holds a stream back: its figure then nears the length of the "
+    "stream. It says “held back”, not “slow”."
+)
+_DRIVER_TEXT = (
+    "What the load generator itself did; its limits are never charged to a gateway. Lag is actual start minus "
+    "release by its pacer, lateness is release minus the ideal grid, rate error is the worst of the accepted runs."
+)
+
+
+_FIRST_BYTE = (Show("ttfb_shift_ms", label="Shift"), Show("ttfb_ms"))
+_ENDS: tuple[Percentile, ...] = ("p50", "p99")
+
+
+def _no_error(cell: CellSummary) -> Absent:
+    return Absent(absent="no_rate") if cell.offered_rps is None else NOT_MEASURED
+
+
+_GENERATOR = (
+    Show("achieved_rps", title="Achieved/s"),
+    Show("rate_error_ratio", absent=_no_error),
+    Show("dispatch_lag_ms", label="Lag", percentiles=_ENDS),
+    Show("release_lateness_ms", label="Lateness", percentiles=_ENDS),
+)
+
+
+def ttfb_table(summary: Summary, names: Names, anchor: str) -> Table:
+    """Time to first byte with one request at a time."""
+    notes = Notes()
+    serial = [cell for cell in summary.cells if cell.load.is_serial]
+    cells = [cell for cell in serial if _mode_has_ttfb(serial, cell.mode)]
+
+    def make(cell: CellSummary) -> tuple[Cell, ...]:
+        if not has_figures(cell):
+            return (_said(cell, 6),)
+        if is_floor(cell):
+            floor = Cell("floor", label="Shift", css="said", span=3, fill=(numbers.ABSENT,) * 2)
+            return (floor, *cells_of(cell, _FIRST_BYTE[1:], notes))
+        return cells_of(cell, _FIRST_BYTE, notes)
+
+    heads = head_columns(names)
+    return Table(
+        id=f"{anchor}-ttfb",
+        title="Time to first byte at one client",
+        caption=(_TTFB_TEXT, *_ttfb_remarks(summary, names, serial, cells)),
+        columns=(*heads, *columns_of(_FIRST_BYTE)),
+        groups=(
+            Group("", len(heads)),
+            *groups_of(_FIRST_BYTE),
+        ),
+        sections=sections(names, cells, RowMaker(make)),
+        footnotes=notes.footnotes(),
+        warning=loaded_warning(summary),
+        empty="No cell has it." if serial else "No cell with one client was selected.",
+    )
+
+
+def _mode_has_ttfb(cells: list[CellSummary], mode: str) -> bool:
+    return any(cell.mode == mode and cell.has("ttfb_ms") for cell in cells)
+
+
+def _ttfb_remarks(
+    summary: Summary, names: Names, serial: list[CellSummary], cells: list[CellSummary]
+) -> tuple[str, ...]:  # fmt: skip
+    remarks = [setting_text(summary, names, cells)] if cells else []
+    for mode in dict.fromkeys(cell.mode for cell in serial if cell not in cells):
+        gone = [cell for cell in serial if cell.mode == mode]
+        measured = [cell for cell in gone if has_figures(cell)] or gone
+        times = [cell.timing("ttfb_ms") for cell in measured]
+        told = sorted({absence_text(one) for one in times if isinstance(one, Absent)})
+        remarks.append(f"Absent for {mode} answers: {' or '.join(told)}.")
+    return tuple(remarks)
+
+
+def _said(cell: CellSummary, span: int) -> Cell:
+    return Cell(message(cell), label="Outcome", css="said", span=span, fill=(numbers.ABSENT,) * (span - 1))
+
+
+def driver_table(summary: Summary, names: Names, anchor: str) -> Table:
+    """Offered and achieved rate, send-rate error, lag and lateness of the load generator in each cell."""
+    notes = Notes()
+    cells = [cell for cell in summary.cells if cell.runs_accepted or cell.has("achieved_rps")]
+
+    def make(cell: CellSummary) -> tuple[Cell, ...]:
+        offered = numbers.ABSENT if cell.offered_rps is None else numbers.short(cell.offered_rps)
+        return (
+            Cell(cell.driver, label="Driver"),
+            Cell(offered, label="Offered/s", css="n"),
+            *cells_of(cell, _GENERATOR, notes),
+        )
+
+    heads = head_columns(names)
+    return Table(
+        id=f"{anchor}-driver",
+        title="The load generator",
+        caption=(_DRIVER_TEXT, heading(summary)),
+        columns=(
+            *heads,
+            Column("driver", "Driver"),
+            number_column("offered", "Offered/s"),
+            *columns_of(_GENERATOR),
+        ),
+        groups=(
+            Group("", len(heads) + 1),
+            Group("Requests per second", 3),
+            *groups_of(_GENERATOR[2:]),
+        ),
+        sections=sections(names, cells, RowMaker(make)),
+        footnotes=notes.footnotes(),
+        warning=loaded_warning(summary),
+        empty="No window was driven.",
+        is_folded=True,
+    )

@@ -1,0 +1,110 @@
+"""Wording of pages and terminal beside the tables of `record.codes`: grades, statuses, sources, reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from weighbridge.publish.text.sanitise import plain
+from weighbridge.record.campaign import Grade
+from weighbridge.record.coded import CampaignWarning
+from weighbridge.record.codes import REASONS
+from weighbridge.record.figures import Absent
+from weighbridge.record.summary import CellSummary
+
+MOCK_LABEL = "mock, not a product"
+
+ADDED_TEXT = (
+    "Added time is what one request took at the client minus what the provider itself took for it: (t1 − t0) − (send "
+    "− recv), with the provider's two instants read from the answer's own text. It is measured request by request, "
+    "so its percentiles are those of the time added. Of a stream there are two: to its first content and to its end."
+)
+ADDED_FLOOR_TEXT = (
+    "The row of the floor, direct, shows what client, loopback and provider add by themselves by the same measure; "
+    "nothing is subtracted from the others."
+)
+CLAIM_TEXT = "A claim is what a gateway reports of itself in a header of its answers; it is never a source of ours."
+SHIFT_ALONE_TEXT = (
+    "No driver of this campaign measured the added time of single requests, so the shift is the headline here."
+)
+SHIFT_TEXT = (
+    "Shift is a percentile through the gateway minus the same percentile direct, paired within a block. It "
+    "answers “how far did my p99 move”. It is biased as a percentile of the time that a gateway adds: it "
+    "subtracts two separate sets of requests, so it can be negative, and it can fall as the percentile rises."
+)
+BOUND_TEXT = (
+    "With more than one client at a time the response time is bounded by the throughput: each client waits for "
+    "its answer, so N clients ÷ mean response time is what the lane serves. Both stand side by side; read such a row "
+    "as a capacity, not as a cost per request."
+)
+
+GRADES: Mapping[Grade, str] = MappingProxyType(
+    {
+        "smoke": "no claims, for a smoke run only shows that the set-up works; its figures must not be quoted",
+        "ci": "fit to notice a large change between two builds on this host, not to rank products",
+        "standard": "fit for statements about this host and this configuration, with the intervals shown",
+        "publish": "fit to publish for this host and this configuration, with the intervals shown",
+    }
+)
+
+STATUSES: Mapping[str, str] = MappingProxyType(
+    {
+        "complete": "",
+        "interrupted": "This campaign was interrupted: cells that were not reached say so.",
+        "failed": "This campaign ended early: cells that were not reached say so.",
+        "running": "This campaign is not finished: the figures may change.",
+    }
+)
+
+CPU_SOURCES: Mapping[str, str] = MappingProxyType(
+    {
+        "cgroup2": "by a control group of its own (cgroup v2)",
+        "cgroup1": "by a control group of its own (cgroup v1)",
+        "process_clock": "by the CPU clocks of its processes (no control group of its own could be made)",
+        "process_times": "from the process table, in its coarse ticks (no finer clock on this system)",
+    }
+)
+
+FIDELITIES: Mapping[str, str] = MappingProxyType(
+    {
+        "events": "unchanged",
+        "text": "text whole, events merged or split",
+        "differs": "differs",
+    }
+)
+
+
+def grade_text(grade: Grade) -> str:
+    """What may be said of figures of this grade."""
+    return GRADES[grade]
+
+
+def absence_text(absent: Absent) -> str:
+    """Why a figure does not exist: what happened, or what the code means."""
+    return plain(absent.text)
+
+
+def leading(warnings: Sequence[CampaignWarning]) -> list[str]:
+    """Warnings that belong at the top of a page, each a sentence."""
+    return [f"{plain(one.text).rstrip('.')}." for one in warnings if one.leads]
+
+
+def reason_text(cell: CellSummary, status: str) -> str:
+    """How many runs were accepted where it is fewer than wanted, and why a cell has no figures; empty for neither.
+
+    `status` is the campaign's.
+    """
+    reason = cell.reason
+    if reason is not None and not REASONS[reason.code].of_run:
+        return plain(reason.detail or reason.text)
+    parts = []
+    if reason is not None or cell.runs_accepted < cell.runs_wanted:
+        parts.append(_accepted_text(cell, status))
+    if reason is not None:
+        parts.append(f"{reason.code}: {reason.detail}")
+    return plain("; ".join(parts))
+
+
+def _accepted_text(cell: CellSummary, status: str) -> str:
+    text = f"{cell.runs_accepted} of {cell.runs_attempted} runs accepted, {cell.runs_wanted} wanted"
+    return text if status == "complete" else f"{text} (campaign {status})"

@@ -1,0 +1,161 @@
+"""Columns of figures: a table is a list of keys, and the catalogue says how each is headed, written and set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+from weighbridge.publish.text import numbers
+from weighbridge.publish.text.sanitise import Code
+from weighbridge.publish.views.cells import Notes, absent_cell, grey_text, has_spread, timing_cells
+from weighbridge.publish.views.headline import added_key
+from weighbridge.publish.views.views import Cell, Column, Group
+from weighbridge.record.figures import NOT_MEASURED, PERCENTILES, Absent, Figure, Percentile, Timing
+from weighbridge.record.measured import FigureValue
+from weighbridge.record.metrics import METRICS, Metric, MetricKey
+from weighbridge.record.summary import CellSummary
+
+Write = Callable[[float], str]
+
+# How a number of each unit is written; those that a spread is worth a line of its own.
+_WRITE: Mapping[str, Write] = {
+    "ms": numbers.per_request,
+    "1/request": numbers.per_request,
+    "1/s": numbers.rps,
+    "bytes": numbers.size,
+    "s": numbers.duration,
+    "ratio": numbers.share,
+    "count": numbers.short,
+    "error": numbers.percent,
+}
+_WITH_SPREAD = frozenset({"ms", "1/request", "1/s", "bytes", "s"})
+_TERMINAL_UNITS: Mapping[str, str] = {"1/s": "/s", "ms": "ms"}
+
+
+@dataclass(frozen=True)
+class Show:
+    """A figure as a column or a group of columns.
+
+    `title` and `label` stand in the place of the catalogue's label. `by_mode`: the added time that leads in the mode
+    of each cell. `small` is a second line, `make` a cell of its own kind, `absent` says why a number is null.
+    """
+
+    key: MetricKey
+    title: str = ""
+    label: str = ""
+    css: str = ""
+    percentiles: tuple[Percentile, ...] = PERCENTILES
+    by_mode: bool = False
+    small: Callable[[CellSummary], str] = lambda _: ""
+    make: Callable[[CellSummary, Notes], Cell] | None = None
+    absent: Callable[[CellSummary], Absent] = lambda _: NOT_MEASURED
+
+    @property
+    def metric(self) -> Metric:
+        """Its entry in the catalogue."""
+        return METRICS[self.key]
+
+    @property
+    def heading(self) -> str:
+        """Words above its columns, without the unit."""
+        return self.title or self.metric.label
+
+    @property
+    def is_time(self) -> bool:
+        """Whether it is a group of percentiles."""
+        return self.metric.kind == "time"
+
+    @property
+    def width(self) -> int:
+        """Number of its columns."""
+        return len(self.percentiles) if self.is_time else 1
+
+    def of(self, cell: CellSummary) -> FigureValue:
+        """Return the figure of a cell."""
+        return cell.figures[added_key(cell) if self.by_mode else self.key]
+
+
+def shown(columns: Iterable[Show], cells: Sequence[CellSummary]) -> tuple[Show, ...]:
+    """Return the columns that some cell can fill."""
+    return tuple(one for one in columns if any(_exists(one.of(cell)) for cell in cells))
+
+
+def cells_of(cell: CellSummary, columns: Iterable[Show], notes: Notes) -> tuple[Cell, ...]:
+    """Return the cells of these columns for one row."""
+    return tuple(made for one in columns for made in _cells(cell, one, notes))
+
+
+def columns_of(columns: Iterable[Show]) -> tuple[Column, ...]:
+    """Return the headings of these columns."""
+    return tuple(made for one in columns for made in _columns(one))
+
+
+def groups_of(columns: Iterable[Show]) -> tuple[Group, ...]:
+    """Return what stands above times, each with its unit."""
+    return tuple(Group(f"{one.heading}, ms", one.width, one.css) for one in columns)
+
+
+def number_column(text: str, full: str, css: str = "") -> Column:
+    """Return a column of numbers."""
+    return Column(text, full, css=f"n {css}".strip(), is_number=True, rule=Code("---:"))
+
+
+def terminal_head(one: Show, name: Percentile | None = None) -> tuple[str, str]:
+    """Return a narrow heading of two lines."""
+    return one.metric.short, name or _TERMINAL_UNITS.get(one.metric.unit, "")
+
+
+def terminal_text(cell: CellSummary, one: Show, name: Percentile | None = None) -> str:
+    """Return a figure as a terminal shows it: a number, marked where it is not firm, or a dash."""
+    found = one.of(cell)
+    if isinstance(found, Timing) and name is not None:
+        value = found.percentile(name)
+        return numbers.ABSENT if value is None else numbers.ms(value) + grey_text(found, name)
+    number = found.value if isinstance(found, Figure) else found
+    return _write(one)(number) if isinstance(number, int | float) else numbers.ABSENT
+
+
+def _exists(found: FigureValue) -> bool:
+    return found is not None and not isinstance(found, Absent)
+
+
+def _write(one: Show) -> Write:
+    return _WRITE[one.metric.unit]
+
+
+def _cells(cell: CellSummary, one: Show, notes: Notes) -> tuple[Cell, ...]:
+    label = one.label or one.heading
+    if one.make is not None:
+        return (replace(one.make(cell, notes), label=label),)
+    found = one.of(cell)
+    if one.is_time:
+        return timing_cells(cast("Timing | Absent", found), notes, label, one.percentiles)
+    return (_number_cell(cell, one, notes, label),)
+
+
+def _number_cell(cell: CellSummary, one: Show, notes: Notes, label: str) -> Cell:
+    found, write = one.of(cell), _write(one)
+    if isinstance(found, Absent):
+        return absent_cell(found, notes, label=label)
+    if isinstance(found, Figure):
+        css = f"n {one.css}".strip()
+        return Cell(write(found.value), label=label, small=one.small(cell) or _spread(found, one), css=css)
+    if isinstance(found, int | float):
+        return Cell(write(found), label=label, css="n")
+    return absent_cell(one.absent(cell), notes, label=label)
+
+
+def _spread(found: Figure, one: Show) -> str:
+    if one.metric.unit not in _WITH_SPREAD or not has_spread(found) or found.low is None or found.high is None:
+        return ""
+    return f"{_write(one)(found.low)} to {_write(one)(found.high)}"
+
+
+def _columns(one: Show) -> tuple[Column, ...]:
+    if one.is_time:
+        return tuple(number_column(name, f"{one.heading} {name}, ms", one.css) for name in one.percentiles)
+    text = one.metric.short or one.heading
+    if one.metric.kind in ("word", "fidelity"):
+        return (Column(text, one.heading),)
+    return (number_column(text, one.heading, one.css),)

@@ -1,0 +1,90 @@
+"""What figures depend on, in the words of a table's heading: driver, provider, connections, logical CPUs, runs.
+
+Called by every table over cells. The CPU plan of a campaign is told the same way above each of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from weighbridge.publish.text import numbers
+from weighbridge.publish.text.load_wording import load_text
+from weighbridge.publish.text.sanitise import plain
+from weighbridge.publish.views.headline import added_of
+from weighbridge.publish.views.labels import Names, answer_text
+from weighbridge.record.campaign import CpuPlanFacts
+from weighbridge.record.figures import Timing
+from weighbridge.record.summary import CellSummary, Summary
+
+# How drivers are worded; one that is not here has its name.
+_DRIVERS = {"probe": "the built-in probe"}
+
+
+def setting_text(summary: Summary, names: Names, cells: Sequence[CellSummary]) -> str:
+    """Provider delay, drivers, connections, CPUs and runs behind a table, for its heading."""
+    used = dict.fromkeys((cell.answer, cell.mode) for cell in sorted(cells, key=names.order))
+    provider = []
+    for answer, mode in used:
+        if answer in names.answers:
+            name = f" {plain(answer, limit=40)}" if "answer" in names.varies else ""
+            provider.append(f"{answer_text(names.answers[answer], mode)} ({mode}{name})")
+    return (
+        f"The mock provider {' and '.join(provider) or 'answers by its own schedule'}. "
+        f"{drivers_text(cells)}. {_connections_text(cells)}. {heading(summary)}"
+    )
+
+
+def drivers_text(cells: Sequence[CellSummary]) -> str:
+    """Who drove, and whose the added times are where it was another."""
+    drivers = dict.fromkeys(cell.driver for cell in cells)
+    told = f"Driven by {numbers.listed([_DRIVERS.get(driver, driver) for driver in drivers])}"
+    rides = any(cell.load.companion and isinstance(added_of(cell), Timing) for cell in cells)
+    return f"{told}; added time is that of the probe, which rides along as a part of the rate" if rides else told
+
+
+def heading(summary: Summary) -> str:
+    """CPUs and runs, for tables that need no more."""
+    start = "On " if summary.provenance.cpu_plan is None else ""
+    return f"{start}{cores_text(summary)}; {runs_text(summary)}."
+
+
+def cores_text(summary: Summary) -> str:
+    """Who had which logical CPUs: `2 logical CPUs shared by gateway, mocks and load generator`, or the CPU plan."""
+    cores = numbers.plural(summary.host.cpu_count, "logical CPU")
+    plan = summary.provenance.cpu_plan
+    return f"{cores} shared by gateway, mocks and load generator" if plan is None else _plan_text(plan, cores)
+
+
+def runs_text(summary: Summary) -> str:
+    """How many accepted runs stand behind a value."""
+    runs = summary.provenance.runs
+    if runs > 1:
+        return f"each value is the median of {numbers.plural(runs, 'accepted run')}"
+    return "each value is that of one run"
+
+
+def _plan_text(plan: CpuPlanFacts, cores: str) -> str:
+    parts = (("gateway", plan.gateway), ("mocks", plan.mocks), ("load generator", plan.driver))
+    told = [f"{who} on {'CPU' if len(cpus) == 1 else 'CPUs'} {_ranges(cpus)}" for who, cpus in parts]
+    return f"CPU plan of {cores}, the same for every lane: {numbers.listed(told)}"
+
+
+def _ranges(cpus: Sequence[int]) -> str:
+    runs: list[list[int]] = []
+    for cpu in sorted(cpus):
+        if runs and cpu == runs[-1][-1] + 1:
+            runs[-1].append(cpu)
+        else:
+            runs.append([cpu])
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs) or "none"
+
+
+def _connections_text(cells: Sequence[CellSummary]) -> str:
+    caps = sorted({cell.load.connections for cell in cells})
+    if len(caps) == 1:
+        return f"Connections: at most {numbers.count(caps[0])}"
+    by_load: dict[str, set[int]] = {}
+    for cell in sorted(cells, key=lambda cell: cell.load.size):
+        by_load.setdefault(load_text(cell.load), set()).add(cell.load.connections)
+    parts = [f"{' or '.join(map(numbers.count, sorted(caps)))} at {load}" for load, caps in by_load.items()]
+    return f"Connections: at most {numbers.listed(parts)}"

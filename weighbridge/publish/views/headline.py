@@ -1,0 +1,39 @@
+"""Which time is a page's headline: added time where the probe measured it, else the shift. Never both in one column.
+
+Called by answer, tables, charts and terminal, so that all of them lead with the same figure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from weighbridge.publish.views.cells import firm
+from weighbridge.record.figures import Timing, TimingOrAbsent
+from weighbridge.record.metrics import TimeKey
+from weighbridge.record.summary import CellSummary
+
+# The added times of a mode, the one that leads first.
+BY_MODE: Mapping[str, tuple[TimeKey, ...]] = {
+    "plain": ("added_ms",),
+    "stream": ("added_first_ms", "added_total_ms"),
+}
+
+
+def added_key(cell: CellSummary) -> TimeKey:
+    """Return the added time that leads: of plain answers, or of streams to their first content."""
+    return BY_MODE[cell.mode][0]
+
+
+def added_of(cell: CellSummary) -> TimingOrAbsent:
+    """Return the added time of a cell that leads."""
+    return cell.timing(added_key(cell))
+
+
+def measures_added(cells: Iterable[CellSummary]) -> bool:
+    """Whether the added time of any of these cells was measured."""
+    return any(isinstance(added_of(cell), Timing) for cell in cells)
+
+
+def has_firm_added(cell: CellSummary) -> bool:
+    """Whether a cell has a median added time that may stand in a sentence."""
+    return firm(added_of(cell), "p50") is not None

@@ -1,0 +1,139 @@
+"""How gateways, loads and answers are named, and in which order they stand. Built once from a summary.
+
+The label of a mock is part of its name here, so that no view can leave it out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from weighbridge.matrix.axes import AXES, varied
+from weighbridge.matrix.cells import FLOOR
+from weighbridge.matrix.loads import LOADS
+from weighbridge.matrix.requests import AnswerSpec
+from weighbridge.publish.text import numbers
+from weighbridge.publish.text.load_wording import load_text
+from weighbridge.publish.text.sanitise import plain
+from weighbridge.publish.text.wording import MOCK_LABEL
+from weighbridge.record.summary import CellSummary, GatewaySummary, Summary
+
+_MODES = ("plain", "stream")
+# Axes that are named where a campaign varies them.
+_LISTED = tuple(axis for axis in AXES if axis.listed is not None)
+
+
+@dataclass(frozen=True)
+class Names:
+    """Names and orders of one campaign; `varies` are the axes in which its cells differ."""
+
+    gateways: Mapping[str, GatewaySummary]
+    chains: tuple[str, ...]
+    disks: tuple[str, ...]
+    answers: Mapping[str, AnswerSpec]
+    varies: frozenset[str]
+
+    @property
+    def varies_disk(self) -> bool:
+        """Whether the campaign compares disks, so that tables need the column."""
+        return len(self.disks) > 1
+
+    def gateway(self, gateway: str) -> str:
+        """Name for people, without its label."""
+        known = self.gateways.get(gateway)
+        return plain(known.name if known else gateway, limit=60)
+
+    def label(self, gateway: str) -> str:
+        """Words that must stand beside the name; empty for most."""
+        known = self.gateways.get(gateway)
+        if known is None:
+            return MOCK_LABEL if gateway == "reference" else ""
+        if known.kind == "mock":
+            return plain(known.label or MOCK_LABEL, limit=60)
+        label = plain(known.label or "", limit=60)
+        return "" if label in self.gateway(gateway) else label
+
+    def full(self, gateway: str, settings: Mapping[str, str] | None = None) -> str:
+        """Name with settings and label: `LiteLLM proxy [workers=2]`, `Reference (mock, not a product)`."""
+        text = self.gateway(gateway)
+        if settings:
+            text += f" [{settings_text(settings)}]"
+        label = self.label(gateway)
+        return f"{text} ({label})" if label else text
+
+    def work(self, cell: CellSummary) -> str:
+        """What a cell was asked to do, without gateway and load: `chain none · plain`."""
+        return f"{self.policy(cell)} · {cell.mode}"
+
+    def policy(self, cell: CellSummary) -> str:
+        """Chain, with the axes such as payload and answer that the matrix varies."""
+        varied_ones = (axis for axis in _LISTED if axis.name in self.varies)
+        more = (f"{axis.name} {plain(axis.read(cell), limit=40)}" for axis in varied_ones)
+        return " · ".join([f"chain {plain(cell.chain, limit=40)}", *more])
+
+    def where(self, cell: CellSummary) -> str:
+        """Everything but the gateway: `chain none · plain · 50/s`, and the disk where several are compared."""
+        disk = f" · disk {plain(cell.disk, limit=40)}" if self.varies_disk else ""
+        return f"{self.work(cell)} · {load_text(cell.load)}{disk}"
+
+    def order(self, cell: CellSummary) -> tuple[int, int, tuple[str, ...]]:
+        """Sort key of a section: chain, mode, and axes such as payload and answer."""
+        listed = tuple(axis.read(cell) for axis in _LISTED)
+        return (_index(self.chains, cell.chain), _MODES.index(cell.mode), listed)
+
+    def place(self, cell: CellSummary) -> tuple[int, float, int]:
+        """Return the sort key inside a section: the kind of load, then the load, then the disk."""
+        return (tuple(LOADS).index(cell.load.kind), cell.load.size, _index(self.disks, cell.disk))
+
+    def rank(self, cell: CellSummary) -> tuple[int, str]:
+        """Sort key of gateways at one load: the order of the matrix, floor first."""
+        return (_index(tuple(self.gateways), cell.gateway), settings_text(cell.settings))
+
+
+def names_of(summary: Summary) -> Names:
+    """Names and orders of a campaign; chains and disks keep the order in which the matrix lists them."""
+    weighed = [cell for cell in summary.cells if not is_floor(cell)] or list(summary.cells)
+    return Names(
+        gateways={gateway.id: gateway for gateway in summary.gateways},
+        chains=_unique(cell.chain for cell in weighed),
+        disks=_unique(cell.disk for cell in weighed),
+        answers=summary.answers,
+        varies=varied(summary.cells),
+    )
+
+
+def is_floor(cell: CellSummary) -> bool:
+    """Whether a cell is of the lane without a gateway."""
+    return cell.gateway == FLOOR
+
+
+def holds_streams(cell: CellSummary) -> bool:
+    """Whether a cell is of a load that holds streams: it has memory, and no times."""
+    return not cell.load.measures_times
+
+
+def timed(summary: Summary) -> Summary:
+    """The summary without the cells that hold streams, for views of times and rates."""
+    return summary.changed(cells=tuple(cell for cell in summary.cells if not holds_streams(cell)))
+
+
+def settings_text(settings: Mapping[str, str]) -> str:
+    """`workers=2, log=off`; empty without settings."""
+    return ", ".join(f"{plain(key, limit=40)}={plain(value, limit=40)}" for key, value in sorted(settings.items()))
+
+
+def answer_text(answer: AnswerSpec, mode: str) -> str:
+    """What the mock provider does: `answers after 20 ms`."""
+    delay = numbers.duration(answer.delay_s)
+    if mode == "plain":
+        return f"answers after {delay}"
+    gap = numbers.duration(answer.gap_s)
+    return f"sends the first of {answer.chunk_count} chunks after {delay}, then one every {gap}"
+
+
+def _index(known: tuple[str, ...], name: str) -> int:
+    return known.index(name) if name in known else len(known)
+
+
+def _unique(items: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(items))

@@ -1,0 +1,94 @@
+"""Order of rows: sections by chain and mode, in them loads and disks, in each the floor first, then the gateways."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from weighbridge.publish.text.load_wording import load_text
+from weighbridge.publish.text.sanitise import plain
+from weighbridge.publish.views.labels import Names, is_floor, settings_text
+from weighbridge.publish.views.views import Cell, Column, Row, Section
+from weighbridge.record.summary import CellSummary
+
+
+@dataclass(frozen=True)
+class RowMaker:
+    """How a table makes its rows: the cells after the names, and the footnote marks beside the gateway's name."""
+
+    cells: Callable[[CellSummary], tuple[Cell, ...]]
+    marks: Callable[[CellSummary], str] = lambda _: ""
+
+
+def sections(
+    names: Names, cells: Sequence[CellSummary], make: RowMaker, *, floors: bool = True
+) -> tuple[Section, ...]:
+    """Rows of cells under the heading of their chain and mode.
+
+    The floor of a load stands first in every section that is compared with it.
+    """
+    groups = grouped(names, cells, floors=floors)
+    # The floors stand in front and are of chain `none`: the last cell says what the section is about.
+    return tuple(Section(title(names, group[-1]), _rows(names, group, make)) for group in groups)
+
+
+def grouped(names: Names, cells: Sequence[CellSummary], *, floors: bool = True) -> list[list[CellSummary]]:
+    """Cells of each section; with `floors` the floors that they are compared with stand in front."""
+    weighed = [cell for cell in cells if not is_floor(cell)]
+    by_id = {cell.cell: cell for cell in cells if is_floor(cell)}
+    used = {cell.floor for cell in weighed}
+    alone = [cell for cell in by_id.values() if cell.cell not in used]
+    shown = sorted([*weighed, *alone] if floors else weighed, key=names.order)
+    groups = [list(group) for _, group in groupby(shown, key=names.order)]
+    if not floors:
+        return groups
+    return [[*_floors_of(group, by_id), *group] for group in groups]
+
+
+def _floors_of(group: list[CellSummary], by_id: dict[str, CellSummary]) -> list[CellSummary]:
+    wanted = dict.fromkeys(cell.floor for cell in group if not is_floor(cell))
+    return [by_id[name] for name in wanted if name in by_id]
+
+
+def _rows(names: Names, group: list[CellSummary], make: RowMaker) -> tuple[Row, ...]:
+    rows: list[Row] = []
+    before = None
+    for cell in ordered(names, group):
+        place = names.place(cell)
+        css = " ".join(name for name, holds in (("floor", is_floor(cell)), ("first", place != before)) if holds)
+        heads = _heads(names, cell, again=place == before, mark=make.marks(cell))
+        rows.append(Row((*heads, *make.cells(cell)), css=css))
+        before = place
+    return tuple(rows)
+
+
+def ordered(names: Names, group: list[CellSummary]) -> list[CellSummary]:
+    """Cells of a section by load and disk, and there the floor first."""
+    return sorted(group, key=lambda cell: (names.place(cell), names.rank(cell)))
+
+
+def _heads(names: Names, cell: CellSummary, *, again: bool, mark: str) -> tuple[Cell, ...]:
+    css = "again" if again else ""
+    heads = [Cell(load_text(cell.load), label="Load", css=f"load {css}".strip())]
+    if names.varies_disk:
+        heads.append(Cell(plain(cell.disk, limit=40), label="Disk", css=css))
+    heads.append(gateway_cell(names, cell, mark))
+    return tuple(heads)
+
+
+def gateway_cell(names: Names, cell: CellSummary, mark: str = "") -> Cell:
+    """Name of a row's gateway, its settings and its label below."""
+    small = ", ".join(part for part in (settings_text(cell.settings), names.label(cell.gateway)) if part)
+    return Cell(names.gateway(cell.gateway), label="Gateway", small=small, css="gateway", mark=mark, is_head=True)
+
+
+def head_columns(names: Names) -> tuple[Column, ...]:
+    """Columns of a row's names."""
+    disk = (Column("Disk", "Disk"),) if names.varies_disk else ()
+    return (Column("Load", "Load"), *disk, Column("Gateway", "Gateway"))
+
+
+def title(names: Names, cell: CellSummary) -> str:
+    """Heading of the section that a cell stands in."""
+    return names.work(cell)[:1].upper() + names.work(cell)[1:]

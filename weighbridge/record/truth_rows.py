@@ -1,0 +1,54 @@
+"""What a gateway of known weights recorded of each request (`weights.csv`), as columns. Read by the judge."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+
+import numpy as np
+
+from weighbridge.errors import StoreError
+from weighbridge.record.probe_tables import UNKNOWN, Ints
+
+_TO_HEX = str.maketrans("abcdefghijklmnop", "0123456789abcdef")
+_SIGN = 1 << 63
+
+
+@dataclass(frozen=True)
+class WeightRows:
+    """One row a request: its reference as a signed number, the time it was held, CPU burnt (`UNKNOWN` without).
+
+    `late_ns` is how much longer than asked it was held; 0 where the gateway did not record what was asked.
+    """
+
+    reference: Ints
+    slept_ns: Ints
+    late_ns: Ints
+    cpu_ns: Ints
+
+    def __len__(self) -> int:
+        """Number of requests."""
+        return len(self.reference)
+
+
+def read_weight_rows(data: bytes, *, origin: str) -> WeightRows:
+    """Rows of a gateway's CSV; those without a reference are left out. StoreError names `origin` when damaged."""
+    rows = csv.DictReader(io.StringIO(data.decode("utf-8", errors="replace")))
+    try:
+        kept = [_read_row(row) for row in rows if row["reference"]]
+    except (KeyError, ValueError, TypeError, AttributeError) as error:
+        raise StoreError(f"{origin}: not a gateway's record of weights ({error})") from error
+    columns = np.array(kept, dtype=np.int64).reshape(-1, 4)
+    return WeightRows(*columns.T)
+
+
+def _read_row(row: dict[str, str]) -> tuple[int, int, int, int]:
+    slept_ns = int(row["end_ns"]) - int(row["start_ns"])
+    late_ns = slept_ns - int(row.get("asked_ns") or slept_ns)
+    return _signed(row["reference"]), slept_ns, late_ns, int(row.get("cpu_ns") or UNKNOWN)
+
+
+def _signed(letters: str) -> int:
+    number = int(letters.translate(_TO_HEX), 16)
+    return number - 2 * _SIGN if number >= _SIGN else number

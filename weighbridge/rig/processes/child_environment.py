@@ -1,0 +1,82 @@
+"""The clean environment of a child, and the throw-away folders that it needs.
+
+Used by the supervisor. Nothing of the caller's environment gets in but the search path: variables such as
+`PYTHONDONTWRITEBYTECODE` or `MALLOC_*` change what is measured.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from weighbridge.errors import StoreError
+from weighbridge.rig.tree.process_tree import MARK_VARIABLE
+
+_OUTPUT_LIMIT_BYTES = 256 * 1024 * 1024
+_PRIVATE = 0o600
+
+
+class Scratch:
+    """Folders under `root`, one for each child, removed with it."""
+
+    def __init__(self, root: Path, search_path: str) -> None:
+        self._root = root
+        self._search_path = search_path
+
+    def environment(self, mark: str, declared: Mapping[str, str]) -> dict[str, str]:
+        """The whole environment of a child: PATH, HOME, LANG, TMPDIR, what is declared, and our mark.
+
+        What is declared may replace the first four, never the mark.
+        """
+        base = {
+            "PATH": self._search_path,
+            "HOME": str(self.folder(mark, "home")),
+            "LANG": "C.UTF-8",
+            "TMPDIR": str(self.folder(mark, "tmp")),
+        }
+        return {**base, **declared, MARK_VARIABLE: mark}
+
+    def folder(self, mark: str, name: str) -> Path:
+        """A folder of that child's own, made when it is not there. Raises StoreError when that cannot be done."""
+        folder = self._of(mark) / name
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise unwritable(folder, error) from error
+        return folder
+
+    def remove(self, mark: str) -> None:
+        """Nothing; that child's folders are gone."""
+        shutil.rmtree(self._of(mark), ignore_errors=True)
+
+    def remove_all(self) -> None:
+        """Nothing; every child's folders are gone."""
+        shutil.rmtree(self._root, ignore_errors=True)
+
+    def _of(self, mark: str) -> Path:
+        return self._root / mark.rpartition(".")[2]
+
+
+def write_private(path: Path, data: bytes) -> None:
+    """Nothing; the file holds `data` and only its owner may read it. Raises StoreError when it cannot be written."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch(mode=_PRIVATE)
+        path.write_bytes(data)
+    except OSError as error:
+        raise unwritable(path, error) from error
+
+
+def read_output(path: Path) -> bytes:
+    """What a program printed, up to 256 MiB; empty when the file has gone."""
+    try:
+        with path.open("rb") as file:
+            return file.read(_OUTPUT_LIMIT_BYTES)
+    except OSError:
+        return b""
+
+
+def unwritable(path: Path, error: OSError) -> StoreError:
+    """The error that says why a file of ours cannot be written and what to do."""
+    return StoreError(f"{path} cannot be written: {error.strerror or error}; make room, or make the folder writable.")

@@ -1,0 +1,60 @@
+"""`mocks`: hold the mock provider and the mock control plane up for use by hand."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import time
+
+from invoke.context import Context
+from invoke.tasks import task
+
+from weighbridge import units
+from weighbridge.errors import Interrupted, LaneFailed
+from weighbridge.rig.lanes.mocks import MODEL, Keys, Ports, start_mocks
+from weighbridge.rig.processes.ports import choose
+from weighbridge.rig.processes.signals import StopSignals
+from weighbridge.rig.processes.supervisor import Supervisor
+from weighbridge.tasks import cli
+
+_PORT_COUNT = 6
+
+
+@task(auto_shortflags=False, help={"port_base": "first of six ports to use, instead of a free range"})
+@cli.guarded
+def mocks(_: Context, port_base: str = "") -> None:
+    """Hold the mocks up for use by hand."""
+    base = cli.number("port-base", port_base, units.parse_port)
+    try:
+        _hold(base)
+    except Interrupted as error:
+        cli.tell("The mocks are down.")
+        cli.leave(error.exit_code)
+
+
+def _hold(base: int | None) -> None:
+    folder = cli.home() / "work" / f"mocks-{secrets.token_hex(4)}"
+    with StopSignals(), Supervisor(cli.home() / "run", search_path=cli.environment()["PATH"]) as supervisor:
+        for sentence in supervisor.swept:
+            cli.tell(sentence)
+        folder.mkdir(parents=True)
+        try:
+            ports = Ports.among(choose(_PORT_COUNT, base))
+            keys = Keys(
+                client=f"sk-{secrets.token_hex(8)}",
+                provider=f"sk-{secrets.token_hex(8)}",
+                machine=f"vdt_{secrets.token_hex(8)}",
+            )
+            held = start_mocks(supervisor, ports, keys, folder)
+            cli.say(f"provider       http://127.0.0.1:{ports.provider}/v1   model {MODEL}, any key")
+            cli.say(f"               http://127.0.0.1:{ports.provider_admin}/counters   admin")
+            cli.say(f"control plane  http://127.0.0.1:{ports.control_plane}   bearer {keys.machine}")
+            cli.say(f"               client key {keys.client}")
+            cli.say(f"               http://127.0.0.1:{ports.control_plane_admin}/counters   admin")
+            cli.say("Ctrl-C ends them.")
+            while held.provider.child.alive() and held.control_plane.child.alive():
+                time.sleep(0.2)
+            dead = held.provider if not held.provider.child.alive() else held.control_plane
+            raise LaneFailed(f"the {dead.name} ended by itself", reason="mock_failed", phase="window")
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)

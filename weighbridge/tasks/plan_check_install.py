@@ -1,0 +1,141 @@
+"""`plan`, `check` and `install`: what can be done before anything is measured."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from invoke.context import Context
+from invoke.tasks import task
+
+from weighbridge import units
+from weighbridge.errors import InputError, ToolMissing
+from weighbridge.load.drivers import DRIVERS
+from weighbridge.matrix.advice import advise
+from weighbridge.matrix.estimate import estimate
+from weighbridge.matrix.order import order_blocks
+from weighbridge.matrix.suggest import nearest
+from weighbridge.publish.terminal.progress import ConsoleListener
+from weighbridge.publish.terminal.terminal import PlanFacts, plan_text
+from weighbridge.rig.install.atomic_install import Workshop
+from weighbridge.rig.install.gateway import find_gateway, obtain_gateway
+from weighbridge.rig.install.toolbox import BUILT, Toolbox
+from weighbridge.rig.machine.host import read_host
+from weighbridge.rig.processes.signals import StopSignals
+from weighbridge.rig.processes.supervisor import Supervisor
+from weighbridge.tasks import cli
+from weighbridge.tasks.provision import used_recipes
+
+
+@task(
+    auto_shortflags=False,
+    iterable=["only"],
+    help={
+        "matrix": cli.MATRIX_HELP,
+        "recipes": cli.RECIPES_HELP,
+        "quick": "plan what bench --quick would do",
+        "only": cli.ONLY_HELP,
+        "runs": "accepted runs wanted of each cell, instead of the matrix's",
+    },
+)
+@cli.guarded
+def plan(
+    _: Context, matrix: str = "", recipes: str = "", quick: bool = False, only: Any = None, runs: str = ""
+) -> None:
+    """Print cells, order, minutes and megabytes."""
+    wanted = cli.number("runs", runs, units.parse_count)
+    opened = cli.open_matrix(cli.Asked(matrix, recipes, quick, tuple(only or ()), wanted))
+    document = opened.loaded.matrix
+    blocks = order_blocks([cell for cell in opened.cells if cell.not_supported is None], document.runs, document.seed)
+    expected = estimate(opened.cells, document.runs)
+    beside = document.calibration
+    cli.say(
+        plan_text(
+            PlanFacts(
+                cells=opened.cells,
+                blocks=blocks,
+                seconds=expected.seconds + (beside.estimated_s if beside else 0.0),
+                written_bytes=expected.bytes,
+                window_count=expected.window_count + (beside.window_count if beside else 0),
+                warnings=[one.text for one in advise(opened.loaded, opened.cells)],
+            )
+        )
+    )
+
+
+@task(
+    auto_shortflags=False,
+    help={"matrix": cli.MATRIX_HELP, "recipes": cli.RECIPES_HELP, "quick": "check what bench --quick needs"},
+)
+@cli.guarded
+def check(_: Context, matrix: str = "", recipes: str = "", quick: bool = False) -> None:
+    """Validate matrix, recipes, tools and host."""
+    opened = cli.open_matrix(cli.Asked(matrix, recipes, quick))
+    environ = cli.environment()
+    cli.say(f"matrix     {opened.loaded.path}: {len(opened.cells)} cells")
+    driver = opened.loaded.matrix.driver
+    try:
+        found = Toolbox(cli.home()).find(driver, DRIVERS[driver].program, environ["PATH"])
+        cli.say(f"{driver:<10} {found.facts.version}")
+    except ToolMissing as error:
+        cli.say(f"{driver:<10} {error}")
+    for recipe in used_recipes(opened):
+        if recipe.start is None:
+            continue  # the floor: nothing to get
+        try:
+            said = f"{find_gateway(recipe, cli.home(), environ).facts.version or 'version unknown'}"
+        except ToolMissing as error:
+            said = str(error)
+        cli.say(f"gateway    {recipe.id}: {said}")
+    host = read_host()
+    cli.say(f"host       {host.os}, {host.kernel}, {host.cpu_count} CPUs")
+    for one in advise(opened.loaded, opened.cells):
+        cli.say(f"warning: {one.text}")
+
+
+@task(
+    auto_shortflags=False,
+    iterable=["only"],
+    help={
+        "matrix": cli.MATRIX_HELP,
+        "recipes": cli.RECIPES_HELP,
+        "only": "gateway id or driver, repeatable; default: all that the matrix needs",
+    },
+)
+@cli.guarded
+def install(_: Context, matrix: str = "", recipes: str = "", only: Any = None) -> None:
+    """Get the tools and gateways that a matrix needs."""
+    opened = cli.open_matrix(cli.Asked(matrix, recipes))
+    wanted = {recipe.id: recipe for recipe in used_recipes(opened)}
+    driver = opened.loaded.matrix.driver
+    known = (*dict.fromkeys((driver, *BUILT)), *wanted)
+    asked = tuple(only or ()) or (driver, *wanted)
+    for name in asked:
+        if name not in known:
+            raise InputError(
+                f"--only: {name} is nothing that this matrix needs",
+                expected=f"expected one of {', '.join(known)}",
+                suggestion=nearest(name, known) or "",
+            )
+    environ, folder = cli.environment(), cli.home()
+    with (
+        StopSignals(),
+        ConsoleListener(sys.stderr) as listener,
+        Supervisor(folder / "run", search_path=environ["PATH"]) as supervisor,
+    ):
+        for sentence in supervisor.swept:
+            listener.warning(sentence)
+        workshop = Workshop(runner=supervisor, tell=listener.phase, environ=environ)
+        lines = [_installed(name, wanted, folder, workshop) for name in asked]
+    for line in lines:
+        cli.say(line)
+
+
+def _installed(name: str, wanted: dict[str, Any], folder: Path, workshop: Workshop) -> str:
+    driver, toolbox = DRIVERS.get(name), Toolbox(folder)
+    if driver is not None:
+        facts = toolbox.obtain(name, driver.program, workshop).facts
+    else:
+        facts = obtain_gateway(wanted[name], folder, workshop).facts
+    return f"{name:<12} {facts.version or 'version unknown'} ({facts.source})"
