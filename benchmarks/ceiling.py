@@ -1,7 +1,7 @@
 """Bench `mock`: how many plain answers a second the mock provider gives, beside uvicorn and aiohttp.
 
-Called by `run`. All three give the same answer by the same code; each stands alone on one CPU with wrk on another,
-windows are interleaved and shuffled.
+All three give the same answer by the same code; each stands alone on one CPU with wrk on another, windows are
+interleaved and shuffled.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Bench `pacing`: how exactly the probe keeps its rate and how late it sends, from 50 to 1,000 requests per second.
 
-Called by `run`. The probe drives the mock provider without a gateway between, at each rate in shuffled blocks.
+The probe drives the mock provider without a gateway between, at each rate in shuffled blocks.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Where a bench runs: a supervisor for its processes, a scratch folder, the size of the run.
 
-Made by `run`, handed to every bench. Every process is on the loopback interface and ends with the supervisor.
+Every process is on the loopback interface and ends with the supervisor.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a bench hands back, as text and as JSON: tables, targets with what was measured, raw numbers.
 
-Used by every bench and by `run`. A target that is not met is a number to look at, never an error.
+A target that is not met is a number to look at, never an error.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from benchmarks import ceiling, floors, pacing, speed
+from benchmarks import baselines, ceiling, pacing, speed
 from benchmarks.place import Place
 from benchmarks.results import Outcome
 from weighbridge.errors import Interrupted, WeighbridgeError
@@ -29,7 +29,7 @@ from weighbridge.rig.processes.signals import StopSignals
 from weighbridge.rig.processes.supervisor import Supervisor
 
 BENCHES: Mapping[str, Callable[[Place], Outcome]] = MappingProxyType(
-    {"mock": ceiling.run, "floor": floors.run, "pacing": pacing.run, "speed": speed.run}
+    {"mock": ceiling.run, "baseline": baselines.run, "pacing": pacing.run, "speed": speed.run}
 )
 _BUSY_CORES = 0.1
 _BUSY_STEAL_PCT = 1.0

@@ -1,7 +1,6 @@
 """Bench `speed`: time and memory of reading a million samples and making their figures.
 
-Called by `run`. Every reading is a process of its own; the files are made up in another one, so that nothing of ours
-is counted.
+Every reading is a process of its own; the files are made up in another one, so that nothing of ours is counted.
 """
 
 from __future__ import annotations

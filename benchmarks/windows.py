@@ -1,6 +1,6 @@
 """One window of a load generator against the mock provider, direct: its samples and what they say.
 
-Called by `floors` and `pacing`. Real drivers are run exactly as a campaign runs them.
+Real drivers are run exactly as a campaign runs them.
 """
 
 from __future__ import annotations

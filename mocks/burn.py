@@ -1,6 +1,6 @@
 """A known amount of CPU time, spent on purpose.
 
-Called by the gateway's burning weight and by the busy neighbour. It never sleeps; it holds the thread until done.
+It never sleeps; it holds the thread until done.
 """
 
 from __future__ import annotations

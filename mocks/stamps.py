@@ -1,8 +1,8 @@
 """Letters-only references and stamps: written into texts, found in them, checked.
 
-Used by the provider and by whoever reads answers. Letters, because policies hunt for runs of digits: the nibbles
-of a 64-bit big-endian number are mapped to a–p, a marker word stands before them, and a check letter after them
-is the sum of all bytes before it modulo 16. What is damaged is never decoded.
+Letters, because policies hunt for runs of digits: the nibbles of a 64-bit big-endian number are mapped to a–p, a
+marker word stands before them, and a check letter after them is the sum of all bytes before it modulo 16. What is
+damaged is never decoded.
 
     weighref   + 16 letters + check                                 in a prompt
     weighstamp + 16 letters received + 16 letters sent + check      in an answer's text

@@ -9,7 +9,7 @@
     ├── LaneFailed              a gateway or mock did not do its part: becomes a record, not an exit
     └── Interrupted             exit 128 + n: a signal asked us to stop
 
-A gateway that misbehaves is data, not an exception: `LaneFailed` is caught by the walk and becomes a
+A gateway that misbehaves is data, not an exception: `LaneFailed` is detected by the walk and becomes a
 record with a verdict. Anything else that escapes is a bug of ours and ends with exit 1.
 """
 

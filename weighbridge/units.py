@@ -1,8 +1,8 @@
 """Numbers with units: text of a flag or a YAML value to a number, and a number to text for people.
 
-Inside, times are seconds, sizes bytes and rates requests per second; this module is the only place where they
-become or come from text. Called by the matrix loader, the tasks and the pages. It must not import anything of
-Weighbridge and must not read the locale: the same number gives the same text everywhere.
+Inside, times are seconds, sizes bytes and rates requests per second; this module is the only place where they become
+or come from text. It must not import anything of Weighbridge and must not read the locale: the same number gives the
+same text everywhere.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ class Chat:
 
 
 def quiet_collector() -> None:
-    """Nothing; the garbage collector is frozen and off, as in the mocks, so that it makes no difference."""
+    """Freeze the garbage collector and turn it off, as in the mocks, so that it makes no difference."""
     gc.collect()
     gc.freeze()
     gc.disable()

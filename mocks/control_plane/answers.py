@@ -1,7 +1,7 @@
 """The answers of the contract: exact field names and types, money as text, times as RFC 3339.
 
-Called by `service` with what was asked. They keep nothing and must not know sockets. Every function raises
-BadBody with a sentence when the call lacks what its answer needs.
+They keep nothing and must not know sockets. Every function raises BadBody with a sentence when the call lacks what
+its answer needs.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The control plane's settings, read from one JSON file, and the fixed identities that it answers with.
 
-Called by `__main__`. The identities are constants, so that a gateway's own settings can name them.
+The identities are constants, so that a gateway's own settings can name them.
 """
 
 from __future__ import annotations

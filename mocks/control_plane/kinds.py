@@ -1,7 +1,4 @@
-"""Which call a request is: one kind a route, and whether a client's request waits for it before the provider.
-
-Used by `service` to dispatch and to count.
-"""
+"""Which call a request is: one kind a route, and whether a client's request waits for it before the provider."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Who may pass: client keys and usage, asked at the control plane or, without one, at the configured list.
 
-Called by the proxy at the start of each request. What the control plane says or fails to say becomes a Refused with
-the published codes. Valid keys are never remembered, unknown ones for a few seconds.
+What the control plane says or fails to say becomes a Refused with the published codes. Valid keys are never
+remembered, unknown ones for a few seconds.
 """
 
 from __future__ import annotations

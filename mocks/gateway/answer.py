@@ -1,7 +1,6 @@
 """What a client holds of one HTTP answer while it arrives, and the one error that says it never became whole.
 
-Made by the connections of `upstream`, read by the proxy and the control-plane client. It knows no socket: pausing and
-closing are asked of its connection.
+It knows no socket: pausing and closing are asked of its connection.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A client's chat request as the gateway reads it: key, id, messages, model, stream or not.
 
-Made by the proxy from what a client sent; raises Refused for what cannot be served. It checks no key, sends nothing.
+Raises Refused for what cannot be served. It checks no key, sends nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Client of the control plane: the calls that admit a request, close it out and deliver its events.
 
-Called by the proxy (in the path) and by the delivery workers (behind it). It tells apart a control plane that does
-not answer (ControlPlaneDown: worth repeating) from one that says no (ControlPlaneRefused). It keeps no state.
+It tells apart a control plane that does not answer (ControlPlaneDown: worth repeating) from one that says no
+(ControlPlaneRefused). It keeps no state.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The records of the audit log and how each is delivered: two events a request, and closeouts that failed.
 
-Made by the proxy, appended by the ledger, handed to the control plane by `Courier`. A record is one line of JSON; an
-event's record is the envelope that the control plane gets, byte for byte.
+A record is one line of JSON; an event's record is the envelope that the control plane gets, byte for byte.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from mocks.gateway.config import read_config
-from mocks.gateway.faults import answers, processes, stall, streams, values, weights
+from mocks.gateway.faults import answers, delays, processes, stall, streams, values
 from mocks.gateway.faults.witness import Build, Witness, Wrap
 from mocks.gateway.proxy import CHAT_PATH, READY_PATH, Provider
 from mocks.gateway.service import Gateway
@@ -33,9 +33,9 @@ def _none(value: str, witness: Witness) -> Wrap:  # noqa: ARG001 - every fault i
 
 FAULTS: Mapping[str, Build] = {
     "none": _none,
-    "add": weights.add,
-    "weight": weights.weight,
-    "burn": weights.burn,
+    "add": delays.add,
+    "delay": delays.delay,
+    "burn": delays.burn,
     "buffer": streams.buffer,
     "coalesce": streams.coalesce,
     "drop-chunk": streams.drop_chunk,
@@ -68,9 +68,9 @@ def build(fault: str, witness: Witness) -> Wrap:
 
 
 def behind(fault: str, witness: Witness) -> Callable[[Provider], Provider]:
-    """What stands between the proxy and the provider: a weight, or nothing."""
+    """What stands between the proxy and the provider: a delay, or nothing."""
     name, value = _split(fault)
-    return weights.weighed(value, witness) if name == "weight" else lambda provider: provider
+    return delays.delayed(value, witness) if name == "delay" else lambda provider: provider
 
 
 def _split(fault: str) -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """Answers whose text policies must see: the texts of a plain answer or of a complete stream, and their replacement.
 
-Called by the relay. Raises ValueError for what is no chat answer. Unchanged answers are passed on byte for byte; in a
-changed stream the whole new text stands in the first content event and the other events lose theirs.
+Raises ValueError for what is no chat answer. Unchanged answers are passed on byte for byte; in a changed stream the
+whole new text stands in the first content event and the other events lose theirs.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The audit log: records that are on disk before a request goes on, many waiting for one flush.
 
-Called by the proxy before and after each provider call. `append` returns only when the record is durable; a thread
-writes and flushes whatever has gathered meanwhile (group commit). It delivers nothing: what became durable is handed
-to a callback, in log order.
+`append` returns only when the record is durable; a thread writes and flushes whatever has gathered meanwhile (group
+commit). It delivers nothing: what became durable is handed to a callback, in log order.
 """
 
 from __future__ import annotations

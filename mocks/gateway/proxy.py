@@ -1,7 +1,7 @@
 """The walk of one request through the gateway: admit, judge, record, call, judge, record, close out, answer.
 
-Called by the server for each request that was read whole. It knows the order and nothing of how each step is done;
-which control plane, ledger and chain it walks with is decided at start, so there is no switch in here.
+It knows the order and nothing of how each step is done; which control plane, ledger and chain it walks with is
+decided at start, so there is no switch in here.
 """
 
 from __future__ import annotations

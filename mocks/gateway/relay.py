@@ -1,7 +1,7 @@
 """From the provider's answer to the client's: passed on as it comes, or held until policies have seen its text.
 
-Called by the proxy once the provider's headers are there. It gives back an Outcome for the audit record and raises
-nothing but Refused: what the provider did wrong is told to the client, not to the log.
+It gives back an Outcome for the audit record and raises nothing but Refused: what the provider did wrong is told to
+the client, not to the log.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The gateway as a running thing: put together, started, ready or not, drained and stopped.
 
-Called by `__main__` and by the faulty wrapper, which hands in a handler of its own around the proxy's. Start: bind,
-take up what an earlier process left undelivered, pull the configuration. Stop: accept no more, finish, deliver.
+Start: bind, take up what an earlier process left undelivered, pull the configuration. Stop: accept no more, finish,
+deliver.
 """
 
 from __future__ import annotations

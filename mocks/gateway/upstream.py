@@ -1,7 +1,7 @@
 """HTTP/1.1 client side: kept-alive connections taken last in, first out, and answers handed on as they arrive.
 
-Called by the proxy (provider) and by the control-plane client. It repeats a call only when a kept-alive connection
-turns out dead before any byte of the answer; it never follows redirects and never reads a body's meaning.
+It repeats a call only when a kept-alive connection turns out dead before any byte of the answer; it never follows
+redirects and never reads a body's meaning.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The bytes of an answer: everything but the stamps is built before it is due.
 
-Used by `replies`. It must not know clocks or sockets. Texts are plain English words without digits, and none of
-them is a word that a policy looks for.
+It must not know clocks or sockets. Texts are plain English words without digits, and none of them is a word that a
+policy looks for.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """One answer on its way: sent when due, stamped on sending, cancelled when the client goes.
 
-Made by `service`, one a request. Due times are absolute, counted from the reading of the request, so one late
-chunk does not shift the next. It must not read or judge requests.
+Due times are absolute, counted from the reading of the request, so one late chunk does not shift the next. It must
+not read or judge requests.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """One request and its answer, as a handler sees them.
 
-Made by `protocol.HttpConnection`, given to a handler; the handler answers at once or later, whole or chunk by
-chunk. It must not know sockets: every byte goes through the connection, which keeps answers in order.
+The handler answers at once or later, whole or chunk by chunk. It must not know sockets: every byte goes through the
+connection, which keeps answers in order.
 """
 
 from __future__ import annotations

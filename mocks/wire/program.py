@@ -1,6 +1,6 @@
 """How a mock runs as a program: uvloop, frozen garbage collector, stop on TERM or INT.
 
-Called by each mock's `__main__`. It must not know what the mock serves.
+It must not know what the mock serves.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The server side of one HTTP/1.1 connection: httptools callbacks in, ordered answers out.
 
-Made by `server.serve`, one a connection. Requests are handed over as soon as they are read whole, answers leave
-in the order of their requests. It must not know what is served.
+Requests are handed over as soon as they are read whole, answers leave in the order of their requests. It must not
+know what is served.
 """
 
 from __future__ import annotations

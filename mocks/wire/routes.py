@@ -1,6 +1,6 @@
 """A handler made of a table of routes, and the shape of error answers.
 
-Used by the admin ports and the control plane. Routes are exact; what is not in the table is 404 or 405 in JSON.
+Routes are exact; what is not in the table is 404 or 405 in JSON.
 """
 
 from __future__ import annotations

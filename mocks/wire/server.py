@@ -1,6 +1,6 @@
 """A listening server on a loopback address, and its open connections.
 
-Used by every mock. It must not bind to anything that other machines can reach.
+It must not bind to anything that other machines can reach.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """An empty foreign project in a temporary folder, whose command line is run as a real process.
 
-Used by every component test. The load generator is the stand-in of `tests/fakes`, first on PATH.
+The load generator is the stand-in of `tests/fakes`, first on PATH.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ class Project:
         return {path.parent.name: json.loads(path.read_text()) for path in sorted(folder.glob("*/run.json"))}
 
     def events(self, kind: str | None = None, campaign: Path | None = None) -> list[dict[str, Any]]:
-        """Lines of the diary."""
+        """Lines of the event_log."""
         lines = ((campaign or self.campaign) / "events.jsonl").read_text().splitlines()
         return [event for event in map(json.loads, lines) if kind in (None, event["event"])]
 

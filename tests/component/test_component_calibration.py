@@ -1,4 +1,4 @@
-"""A whole calibration of a few seconds: its structure, its planted faults, and the page of the next campaign.
+"""A whole calibration of a few seconds: its structure, its injected faults, and the page of the next campaign.
 
 Nothing here is about accuracy: windows are tiny and the machine is busy with other tests.
 """
@@ -17,27 +17,27 @@ from tests.component.project import MATRIX, Project, Ran, kept_bytes
 pytestmark = [pytest.mark.component, pytest.mark.timeout(300)]
 
 FAULTS = ["buffer", "coalesce-4", "drop-chunk-5", "error500", "stall-5"]
-WEIGHTS = ["weight-3ms"]
+DELAYS = ["delay-3ms"]
 CALIBRATION = {
-    "weights": WEIGHTS,
-    "plain": {"per_second": 90, "requests_per_lane": 30, "blocks": 1, "surroundings": ["quiet", "jitter"]},
-    "stream": {"per_second": 60, "requests_per_lane": 20, "blocks": 1, "surroundings": ["busy"]},
+    "known_delays": DELAYS,
+    "plain": {"per_second": 90, "requests_per_lane": 30, "blocks": 1, "conditions": ["quiet", "jitter"]},
+    "stream": {"per_second": 60, "requests_per_lane": 20, "blocks": 1, "conditions": ["busy"]},
     "repeats": 1,
     "neighbour": {"cores": 1, "share": 0.05},
     "faults": FAULTS,
     "requests_per_fault": 20,
-    "floors": {"drivers": ["wrk", "probe"], "per_second": 90, "requests": 100, "windows": 1},
+    "baselines": {"drivers": ["wrk", "probe"], "per_second": 90, "requests": 100, "windows": 1},
 }
 
 
 @pytest.fixture(scope="module")
 def calibrated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, Ran]:
-    """A calibration of one weight with the probe; wrk is not on PATH."""
+    """A calibration of one delay with the probe; wrk is not on PATH."""
     folder = tmp_path_factory.mktemp("calibration")
     project = Project(folder / "project", folder)
     project.matrix(
-        subject="weight",
-        gateways=["weight", {"id": "weight", "settings": {"weight": "weight-3ms"}}],
+        subject="control",
+        gateways=["control", {"id": "control", "settings": {"delay": "delay-3ms"}}],
         driver="probe",
         answers={"quick": {"delay": "10ms", "chunks": 8, "gap": "2ms"}},
         loads={"rate": {"per_second": [40], "duration": "2s", "warmup": 4, "timeout": "5s"}},
@@ -61,7 +61,7 @@ def test_it_ends_with_a_certificate_and_the_exit_code_that_fits(calibrated: tupl
     project, ran = calibrated
     found = certificate(project)
     ran.ends_with(0 if found["passed"] else 3)
-    assert found["schema"] == "weighbridge.certificate/1"
+    assert found["schema"] == "weighbridge.certificate/2"
     assert found["provisional"] is True
     assert found["passed"] is (not found["problems"])
     assert "its calibration (provisional certificate" in ran.out
@@ -70,36 +70,36 @@ def test_it_ends_with_a_certificate_and_the_exit_code_that_fits(calibrated: tupl
 def test_every_planted_fault_is_caught_by_its_own_check(calibrated: tuple[Project, Ran]) -> None:
     """Buffering and coalescing by the verdict, a lost chunk by fidelity, 500s by errors, a stall by stalls."""
     project, _ = calibrated
-    caught = {fault["fault"]: fault["by"] for fault in certificate(project)["faults"] if fault["caught"]}
-    assert list(caught) == FAULTS
+    detected = {fault["fault"]: fault["by"] for fault in certificate(project)["faults"] if fault["detected"]}
+    assert list(detected) == FAULTS
     checks = ["buffering verdict", "buffering verdict", "fidelity", "errors", "stalls"]
-    assert [by.partition(":")[0] for by in caught.values()] == checks
+    assert [by.partition(":")[0] for by in detected.values()] == checks
 
 
-def test_known_weights_are_what_gateways_recorded(calibrated: tuple[Project, Ran]) -> None:
-    """Each measured weight has three percentiles; errors are what is left of added time, tare and weight."""
+def test_known_delays_are_what_gateways_recorded(calibrated: tuple[Project, Ran]) -> None:
+    """Each measured delay has three percentiles; errors are what is left of added time, control and delay."""
     project, _ = calibrated
-    rows = certificate(project)["weights"]
-    assert {row["weight"] for row in rows if row["arrangement"] == "cell"} == {"weight-3ms"}
-    busy = [row for row in rows if row["surroundings"] == "busy"]
+    rows = certificate(project)["known_delays"]
+    assert {row["delay"] for row in rows if row["arrangement"] == "cell"} == {"delay-3ms"}
+    busy = [row for row in rows if row["condition"] == "busy"]
     # On a machine with other work a block may not count; then the certificate names it.
     is_named = any("mixed.stream.busy was not accepted" in text for text in certificate(project)["problems"])
-    assert is_named or {(row["weight"], row["mode"], row["figure"]) for row in busy} >= {
-        (weight, "stream", figure) for weight in WEIGHTS for figure in ("p50", "p95", "p99")
+    assert is_named or {(row["delay"], row["mode"], row["figure"]) for row in busy} >= {
+        (delay, "stream", figure) for delay in DELAYS for figure in ("p50", "p95", "p99")
     }
     for row in rows:
-        difference = row["added_ms"] - row["tare_ms"] - row["known_ms"]
+        difference = row["added_ms"] - row["control_ms"] - row["known_ms"]
         assert row["added_error_ms"] == pytest.approx(difference, abs=1e-6)
-        if row["weight"] == "weight-3ms" and row["figure"] == "p50":
+        if row["delay"] == "delay-3ms" and row["figure"] == "p50":
             assert 2 < row["known_ms"] < 9
 
 
 def test_what_cannot_be_measured_is_named(calibrated: tuple[Project, Ran]) -> None:
-    """A driver that is not there has no floor and a reason; the probe's floor is there."""
+    """A driver that is not there has no baseline and a reason; the probe's baseline is there."""
     project, _ = calibrated
-    floors = {floor["driver"]: floor for floor in certificate(project)["floors"]}
-    assert (floors["wrk"]["p50_ms"], "wrk" in floors["wrk"]["absent"]) == (None, True)
-    assert floors["probe"]["p50_ms"] is not None or floors["probe"]["absent"]
+    baselines = {baseline["driver"]: baseline for baseline in certificate(project)["baselines"]}
+    assert (baselines["wrk"]["p50_ms"], "wrk" in baselines["wrk"]["absent"]) == (None, True)
+    assert baselines["probe"]["p50_ms"] is not None or baselines["probe"]["absent"]
 
 
 def test_every_attempt_is_kept_apart_from_the_walk(calibrated: tuple[Project, Ran]) -> None:
@@ -110,10 +110,10 @@ def test_every_attempt_is_kept_apart_from_the_walk(calibrated: tuple[Project, Ra
     assert {path.parent.name for path in kept} == {"mixed.plain.quiet", "mixed.plain.jitter", "mixed.stream.busy"}
     for folder in kept:
         files = {path.name for path in folder.iterdir()}
-        assert {"weights.csv", "run.json", "provider.csv"} <= files
-    assert {cell["gateway"] for cell in project.summary(campaign)["cells"]} == {"direct", "weight"}
-    own = project.runs("weight.none.work.plain.rate-40", campaign)
-    assert "weights.csv" in next(iter(own.values()))["files"]
+        assert {"delays.csv", "run.json", "provider.csv"} <= files
+    assert {cell["gateway"] for cell in project.summary(campaign)["cells"]} == {"direct", "control"}
+    own = project.runs("control.none.work.plain.rate-40", campaign)
+    assert "delays.csv" in next(iter(own.values()))["files"]
 
 
 def test_the_summary_can_be_made_anew(calibrated: tuple[Project, Ran]) -> None:

@@ -25,7 +25,7 @@ from weighbridge.judge.figures.run_figures import run_figures
 from weighbridge.load.contract.driver import Driver, LoadPlan
 from weighbridge.load.drivers import DRIVERS, OF_ROLE
 from weighbridge.matrix.catalogue import read_catalogue
-from weighbridge.matrix.cells import FLOOR, Cell, LaneKey
+from weighbridge.matrix.cells import BASELINE, Cell, LaneKey
 from weighbridge.matrix.loads import ClientsLoad, Load, OpenStreamsLoad, RateLoad
 from weighbridge.matrix.loads.companion import Companion
 from weighbridge.matrix.requests import AnswerSpec, Mode, PayloadSpec
@@ -104,10 +104,10 @@ def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
     oha = folder / "oha"
     oha.write_text(f"#!{sys.executable}\n" + (FAKES / "oha").read_text().partition("\n")[2])
     oha.chmod(0o755)
-    recipe = read_catalogue([resources.gateways()]).get(FLOOR)
+    recipe = read_catalogue([resources.gateways()]).get(BASELINE)
     assert recipe is not None
     facts = ToolFacts(name="oha", version="1.16.0", sha256=None, source="path")
-    spec = LaneSpec(LaneKey(FLOOR, (), "none", "work"))
+    spec = LaneSpec(LaneKey(BASELINE, (), "none", "work"))
     with Supervisor(folder / "state", search_path=os.environ["PATH"]) as supervisor:
         ports = Ports.among(choose(6, None))
         mocks = start_mocks(supervisor, ports, KEYS, folder)

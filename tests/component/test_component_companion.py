@@ -69,7 +69,7 @@ def test_added_figures_of_every_lane(weighed: Project) -> None:
     for cell in CELLS:
         run = weighed.runs(cell)["b01"]
         names = ("added_ms",) if ".plain." in cell else ("added_first_ms", "added_total_ms", "ttft_ms", "gap_ms")
-        for name in (*names, "inbound_ms", "outbound_ms"):
+        for name in (*names, "request_path_ms", "response_path_ms"):
             if (found := _figure(run, name)) is not None:
                 assert found["p50"] > 0, (cell, name)
         answered = run["clients"][1]["load_report"]["answered_count"]
@@ -78,14 +78,14 @@ def test_added_figures_of_every_lane(weighed: Project) -> None:
         assert (run["figures"]["buffering"] is None) is (".plain." in cell)
 
 
-def test_a_gateway_adds_more_than_the_floor(weighed: Project) -> None:
+def test_a_gateway_adds_more_than_the_baseline(weighed: Project) -> None:
     """The two lanes are told apart by the same probe at the same rate."""
     for mode, name in (("plain", "added_ms"), ("stream", "added_first_ms")):
-        floor, gateway = (
+        baseline, gateway = (
             _figure(weighed.runs(f"{g}.none.work.{mode}.rate-{RATE}")["b01"], name) for g in ("direct", "reference")
         )
-        if floor is not None and gateway is not None:
-            assert gateway["p50"] > floor["p50"]
+        if baseline is not None and gateway is not None:
+            assert gateway["p50"] > baseline["p50"]
 
 
 def test_files_of_the_probe_are_kept_without_secrets(weighed: Project) -> None:

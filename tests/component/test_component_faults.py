@@ -140,7 +140,7 @@ def test_the_end_of_the_log_is_kept(weighed: tuple[Project, Ran], fault: str) ->
 
 
 def test_a_gateway_that_ignores_term_is_named(weighed: tuple[Project, Ran]) -> None:
-    """That a gateway had to be killed is told: in the diary and to the user."""
+    """That a gateway had to be killed is told: in the event log and to the user."""
     project, ran = weighed
     told = [event for event in project.events("stopped") if event["lane"].startswith("faulty@fault=ignore-term")]
     assert [event["by"] for event in told] == ["kill"]

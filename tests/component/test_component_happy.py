@@ -31,7 +31,7 @@ def weighed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, Ran]:
 
 
 def test_every_cell_is_valid(weighed: tuple[Project, Ran]) -> None:
-    """A sound gateway ends with exit 0: each planned cell valid with its wanted run, the floor among them."""
+    """A sound gateway ends with exit 0: each planned cell valid with its wanted run, the baseline among them."""
     project, ran = weighed
     ran.ends_with(0)
     cells = project.cells()
@@ -51,15 +51,15 @@ def test_counts_on_both_sides_agree(weighed: tuple[Project, Ran]) -> None:
         assert counts["provider_request_count"] == counts["client_success_count"] == wanted
 
 
-def test_the_gateway_is_slower_than_the_floor(weighed: tuple[Project, Ran]) -> None:
-    """The shift is the gateway's percentile minus the floor's of the same block, and a proxy costs something."""
+def test_the_gateway_is_slower_than_the_baseline(weighed: tuple[Project, Ran]) -> None:
+    """The shift is the gateway's percentile minus the baseline's of the same block, and a proxy costs something."""
     project, _ = weighed
     cells = project.cells()
     for cell in (name for name in CELLS if name.startswith("reference") and name.endswith("rate-20")):
-        floor = cells[cells[cell]["floor"]]
+        baseline = cells[cells[cell]["baseline"]]
         shift = cells[cell]["shift_ms"]["p50"]
         assert shift > 0
-        assert shift == pytest.approx(cells[cell]["response_ms"]["p50"] - floor["response_ms"]["p50"], abs=1e-6)
+        assert shift == pytest.approx(cells[cell]["response_ms"]["p50"] - baseline["response_ms"]["p50"], abs=1e-6)
 
 
 def test_json_prints_the_document_alone(weighed: tuple[Project, Ran]) -> None:

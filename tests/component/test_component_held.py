@@ -1,4 +1,4 @@
-"""Streams that are held open in a whole campaign: a planted weight of each is found, what is not held is told."""
+"""Streams that are held open in a whole campaign: an injected delay of each is found, what is not held is told."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _cell(fault: str) -> str:
 
 @pytest.fixture(scope="module")
 def weighed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, Ran]:
-    """One gateway as it is, with a weight on each stream, too slow to open all, and one that holds answers back."""
+    """One gateway as it is, with a delay on each stream, too slow to open all, and one that holds answers back."""
     project = Project(tmp_path_factory.mktemp("held") / "project")
     project.matrix(
         subject="faulty",
@@ -56,8 +56,8 @@ def test_every_step_is_held_and_read(weighed: tuple[Project, Ran], fault: str) -
     assert record["counts"]["provider_aborted_count"] == 0
 
 
-def test_the_planted_weight_of_a_stream_is_found(weighed: tuple[Project, Ran]) -> None:
-    """Two slopes of one gateway differ by the weight that was planted on each stream, and by little else."""
+def test_the_planted_delay_of_a_stream_is_found(weighed: tuple[Project, Ran]) -> None:
+    """Two slopes of one gateway differ by the delay that was injected on each stream, and by little else."""
     cells = weighed[0].cells()
     light, heavy = (cells[_cell(fault)]["memory_per_stream_bytes"]["value"] for fault in (SOUND, HEAVY))
     assert 0.85 < (heavy - light) / PLANTED_BYTES < 1.2
@@ -74,7 +74,7 @@ def test_nothing_is_timed(weighed: tuple[Project, Ran]) -> None:
 
 
 def test_the_lane_without_a_gateway_has_no_memory(weighed: tuple[Project, Ran]) -> None:
-    """The floor holds the same streams, which shows that the rig can, and has no gateway to weigh."""
+    """The baseline holds the same streams, which shows that the rig can, and has no gateway to weigh."""
     cell = weighed[0].cells()[f"direct.none.work.stream.{LOAD}"]
     assert (cell["verdict"], cell["memory_per_stream_bytes"]) == ("valid", {"absent": "no_gateway", "detail": ""})
 

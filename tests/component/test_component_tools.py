@@ -131,6 +131,7 @@ def test_a_rejected_attempt_is_kept_and_tried_again(retried: tuple[Project, Ran]
     assert list(runs) == ["b01", *(f"b01.rejected-{number}" for number in range(1, 5))]
     assert [runs[name]["attempt"] for name in runs] == [5, 1, 2, 3, 4]
     assert {run["reason"]["code"] for name, run in runs.items() if name != "b01"} == {"generator_failed"}
+    assert sum("rejected: generator_failed: " in line for line in ran.sentences) == 4, ran.err
     cell = project.cells()[CELL]
     assert (cell["verdict"], cell["runs_accepted"], cell["runs_attempted"]) == ("valid", 1, 5)
     assert cell["rejected"][0]["count"] == 4

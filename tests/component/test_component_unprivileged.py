@@ -87,7 +87,7 @@ def _as(user: str, project: Project, *words: str) -> Ran:
 
 
 def test_a_campaign_needs_no_privileges(project: Project, user: str) -> None:
-    """Every cell of the mock gateway and the floor is valid, whoever runs it, and nothing is left behind."""
+    """Every cell of the mock gateway and the baseline is valid, whoever runs it, and nothing is left behind."""
     ran = _as(user, project, "bench")
 
     ran.ends_with(0)

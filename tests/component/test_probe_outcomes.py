@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.examples.probe_lane import DONE, Client, Driven, Script, completion, event, plan, planted, run
+from tests.examples.probe_lane import DONE, Client, Driven, Script, completion, event, injected, plan, run
 from weighbridge.load.probe.program.output import report, write
 from weighbridge.load.probe.program.plan import ProbePlan, Timeouts
 from weighbridge.load.probe.report import GivenProbe, probe_reading
@@ -151,7 +151,7 @@ CASES: list[tuple[str, str, Script]] = [
 @pytest.mark.parametrize(("outcome", "mode", "script"), CASES, ids=lambda v: getattr(v, "__name__", v).lstrip("_"))
 def test_each_misbehaviour_has_its_name(tmp_path: Path, outcome: str, mode: str, script: Script) -> None:
     """The outcome is the one, the request is no success, and the load report says so too."""
-    with planted(script) as server:
+    with injected(script) as server:
         made = plan(tmp_path, server.url, mode=mode, timeouts=SHORT)
         driven = run(made)
     assert driven.outcomes == [outcome]
@@ -225,7 +225,7 @@ def _whole_stream(client: Client) -> None:
 )
 def test_what_may_be_is_a_success(tmp_path: Path, script: Script, done: int) -> None:
     """A missing end marker is told, not failed; neither close as the end nor an interim answer is a fault."""
-    with planted(script) as server:
+    with injected(script) as server:
         driven = run(plan(tmp_path, server.url, mode="stream", timeouts=SHORT))
     assert driven.outcomes == ["ok"]
     assert driven.tables.requests.done_seen.tolist() == [done]
@@ -244,7 +244,7 @@ def test_a_failure_does_not_spoil_the_next(tmp_path: Path) -> None:
             client.answer(completion("x"), length=400)
             client.sock.close()
 
-    with planted(every_other) as server:
+    with injected(every_other) as server:
         driven = run(plan(tmp_path, server.url, count=8, timeouts=SHORT))
     assert driven.outcomes == ["truncated", "ok", "reset", "ok"] * 2
 

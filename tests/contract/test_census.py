@@ -66,11 +66,11 @@ def test_every_yaml_file_is_read_by_its_loader() -> None:
 
 def test_an_unread_file_is_found(tmp_path: Path) -> None:
     """A file that its loader refuses is named with the loader's sentence."""
-    planted = tmp_path / "matrix.yaml"
-    planted.write_text("schema: weighbridge.matrix/1\nloadz: {}\n")
+    injected = tmp_path / "matrix.yaml"
+    injected.write_text("schema: weighbridge.matrix/1\nloadz: {}\n")
 
     with pytest.raises(InputError):
-        _read(planted)
+        _read(injected)
 
 
 def test_exempt_files_exist() -> None:
@@ -92,8 +92,8 @@ def test_every_shipped_matrix_can_be_planned(quick: bool) -> None:
         assert estimate(cells, loaded.matrix.runs).window_count == len(blocks) * len(supported), path
 
 
-def test_the_default_matrix_compares_floor_reference_and_a_product() -> None:
-    """A bare `invoke bench` weighs a product beside the reference and the floor, both modes, both kinds of load."""
+def test_the_default_matrix_compares_baseline_reference_and_a_product() -> None:
+    """A bare `invoke bench` weighs a product beside reference and baseline, both modes, both kinds of load."""
     cells = expand(read_matrix(CHECKOUT / "matrix.yaml", TRAITS), catalogue_of(CHECKOUT / "matrix.yaml"))
 
     assert {"direct", "reference", "litellm"} <= {cell.lane.gateway for cell in cells}

@@ -59,7 +59,7 @@ def test_no_debris_is_tracked() -> None:
 
 def test_both_are_found() -> None:
     """A host, a folder and each kind of debris are noticed."""
-    planted = Text("x.txt", "good\nfiles" + ".pythonhosted.org\n/ho" + "me/somebody\n")
+    injected = Text("x.txt", "good\nfiles" + ".pythonhosted.org\n/ho" + "me/somebody\n")
 
-    assert [found.split(": ")[0] for found in offenders(places, [planted])] == ["x.txt:2", "x.txt:3"]
+    assert [found.split(": ")[0] for found in offenders(places, [injected])] == ["x.txt:2", "x.txt:3"]
     assert len(debris(["a/__pycache__/b", "b.pyc", "results/c/summary.json", "results/README.md", "d.py"])) == 3

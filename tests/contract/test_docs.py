@@ -159,10 +159,10 @@ def sessions() -> set[str]:
     return set(re.findall(r"(?m)^@nox\.session.*\ndef (\w+)", page("noxfile.py")))
 
 
-def diary_events(source: Text) -> Iterator[str]:
-    """Yield the kinds of events that a module writes into the diary."""
+def logged_events(source: Text) -> Iterator[str]:
+    """Yield the kinds of events that a module writes into the event_log."""
     for node in ast.walk(source.tree):
-        if not isinstance(node, ast.Call) or not ast.unparse(node.func).endswith("diary.write"):
+        if not isinstance(node, ast.Call) or not ast.unparse(node.func).endswith("event_log.write"):
             continue
         if node.args and isinstance(node.args[0], ast.Constant):
             yield str(node.args[0].value)
@@ -273,7 +273,7 @@ def test_columns_of_samples_are_all_explained() -> None:
 
 def test_events_of_the_diary_are_all_named() -> None:
     """The page lists the kinds of events that a campaign writes, no more and no less."""
-    written = {kind for source in sources("weighbridge") for kind in diary_events(source)}
+    written = {kind for source in sources("weighbridge") for kind in logged_events(source)}
     listed = re.search(r"(?m)^Kinds: (.*)$", page("docs/results-format.md"))
 
     assert written
@@ -282,10 +282,10 @@ def test_events_of_the_diary_are_all_named() -> None:
 
 
 def test_an_event_of_the_diary_is_found() -> None:
-    """An event is seen over lines and whoever holds the diary, and another file's writing is none."""
-    text = "self.stage.diary.write(\n    'stopped', by=1\n)\nself._diary.write('began')\nfile.write('x')\n"
+    """An event is seen over lines and whoever holds the event_log, and another file's writing is none."""
+    text = "self.stage.event_log.write(\n    'stopped', by=1\n)\nself._event_log.write('began')\nfile.write('x')\n"
 
-    assert list(diary_events(Text("x.py", text))) == ["stopped", "began"]
+    assert list(logged_events(Text("x.py", text))) == ["stopped", "began"]
 
 
 def test_method_version_has_its_entry() -> None:

@@ -39,7 +39,7 @@ def bindings(recipe: Recipe, folder: Path) -> list[Binding]:
 
 
 def test_there_are_recipes() -> None:
-    """The floor, the reference and a product at least."""
+    """The baseline, the reference and a product at least."""
     assert {"direct", "reference", "litellm"} <= {folder.name for folder in FOLDERS}
 
 

@@ -10,9 +10,9 @@ import numpy as np
 from tests.examples.judge_examples import campaign
 from weighbridge.judge.calibration.certificate import Findings, Origin, certify
 from weighbridge.judge.calibration.joined_quantiles import Timed
-from weighbridge.judge.calibration.known_delays import LaneSamples, Weight, WeightBlock, aa_pair, weigh
+from weighbridge.judge.calibration.known_delays import DelayBlock, KnownDelay, LaneSamples, aa_pair, weigh
 from weighbridge.record.campaign import CampaignRecord
-from weighbridge.record.certificate import Certificate, DriverFloor, FaultResult
+from weighbridge.record.certificate import Certificate, DriverBaseline, FaultResult
 
 US, MS = 1_000, 1_000_000
 MADE_AT = datetime(2026, 11, 30, 12, tzinfo=UTC)
@@ -29,15 +29,15 @@ def constant(count: int, slept_ns: int) -> Timed:
     return Timed(np.full(count, slept_ns, dtype=np.int64), np.zeros(count, dtype=np.int64))
 
 
-def weight(*, error_ns: int = 0, blocks: int = 3) -> Weight:
-    """A weight of 3 ms in some blocks; `error_ns` is a fault of the scale."""
-    return Weight(
-        "weight-3ms",
+def delay(*, error_ns: int = 0, blocks: int = 3) -> KnownDelay:
+    """A delay of 3 ms in some blocks; `error_ns` is a fault of the scale."""
+    return KnownDelay(
+        "delay-3ms",
         "plain",
         "mixed",
         "quiet",
         tuple(
-            WeightBlock(
+            DelayBlock(
                 number,
                 lane(number, slept_ns=3 * MS, error_ns=error_ns),
                 constant(700, 3 * MS),
@@ -50,15 +50,15 @@ def weight(*, error_ns: int = 0, blocks: int = 3) -> Weight:
 
 
 def certificate(record: CampaignRecord | None = None, *, made_at: datetime = MADE_AT, **changes: Any) -> Certificate:
-    """Certificate of a campaign: one weight, a fault, floors; it passes unless `changes` say otherwise."""
+    """Certificate of a campaign: one delay, a fault, baselines; it passes unless `changes` say otherwise."""
     found = record or campaign()
-    error_ns, caught = changes.pop("error_ns", 0), changes.pop("caught", True)
+    error_ns, detected = changes.pop("error_ns", 0), changes.pop("detected", True)
     findings = Findings(
-        weights=weigh(weight(error_ns=error_ns)),
-        faults=(FaultResult(fault="buffer", caught=caught, by="buffering verdict" if caught else None),),
-        floors=(
-            DriverFloor(driver="probe", p50_ms=0.141, p99_ms=0.305, rate_rps=290.0),
-            DriverFloor(driver="wrk", p50_ms=None, p99_ms=None, absent="wrk is not on PATH"),
+        known_delays=weigh(delay(error_ns=error_ns)),
+        faults=(FaultResult(fault="buffer", detected=detected, by="buffering verdict" if detected else None),),
+        baselines=(
+            DriverBaseline(driver="probe", p50_ms=0.141, p99_ms=0.305, rate_rps=290.0),
+            DriverBaseline(driver="wrk", p50_ms=None, p99_ms=None, absent="wrk is not on PATH"),
         ),
         resolution=aa_pair([(lane(1), lane(2)), (lane(3), lane(4)), (lane(5), lane(6))], "plain", "mixed"),
     )

@@ -1,7 +1,6 @@
 """Programs and a small client for the tests of the reference gateway: real processes, real sockets, loopback only.
 
-Used by the `test_mocks_gateway_*` modules. The client is plain blocking sockets, so that nothing of the gateway's own
-client judges the gateway.
+The client is plain blocking sockets, so that nothing of the gateway's own client judges the gateway.
 """
 
 from __future__ import annotations

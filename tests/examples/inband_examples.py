@@ -1,4 +1,4 @@
-"""Tables as the probe makes them, simulated exactly, so that every planted fault has a known size."""
+"""Tables as the probe makes them, simulated exactly, so that every injected fault has a known size."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def outcome(name: str) -> int:
 
 
 def plain(
-    count: int, inbound_ns: Any = 80 * US, outbound_ns: Any = 60 * US, *, residence_ns: Any = 20 * MS
+    count: int, request_path_ns: Any = 80 * US, response_path_ns: Any = 60 * US, *, residence_ns: Any = 20 * MS
 ) -> RequestTable:
     """Plain answers, one every 20 ms, with these legs around the provider's residence."""
     sent = EPOCH_NS + np.arange(count, dtype=np.int64) * 20 * MS
-    recv = sent + np.asarray(inbound_ns)
+    recv = sent + np.asarray(request_path_ns)
     send = recv + np.asarray(residence_ns)
-    end = send + np.asarray(outbound_ns)
+    end = send + np.asarray(response_path_ns)
     unknown = np.full(count, UNKNOWN, dtype=np.int64)
     return RequestTable(
         **{

@@ -214,7 +214,7 @@ def plan(cell: str, load: Load, **changes: Any) -> PlannedCell:
         "load": load,
         "driver": "oha",
     }
-    filled: dict[str, Any] = {"cell": cell, "floor": f"direct.none.{disk}.{mode}.{name}"}
+    filled: dict[str, Any] = {"cell": cell, "baseline": f"direct.none.{disk}.{mode}.{name}"}
     return PlannedCell(identity=CellIdentity(**{**identity, **changes}), **{**filled, **own})
 
 
@@ -257,7 +257,7 @@ def campaign(*plans: PlannedCell, runs: int = 3, **changes: Any) -> CampaignReco
 
 def gateway(name: str, **changes: Any) -> GatewayFacts:
     """Gateway of a campaign."""
-    kinds = {"direct": "floor", "reference": "mock"}
+    kinds = {"direct": "baseline", "reference": "mock"}
     filled: dict[str, Any] = {
         "id": name,
         "name": name,

@@ -1,4 +1,4 @@
-"""A planted server and a way to drive the probe against it, for the tests of the probe.
+"""An injected server and a way to drive the probe against it, for the tests of the probe.
 
 The server is a thread with plain blocking sockets that plays a script for each request; the probe runs on a loop of
 its own as it does in its program, or as the program itself where the test says so.
@@ -95,7 +95,7 @@ class Client:
 Script = Callable[[Client], None]
 
 
-class Planted:
+class Injected:
     """The server: `url`, and the most connections that were open at a time."""
 
     def __init__(self, script: Script) -> None:
@@ -145,9 +145,9 @@ class Planted:
 
 
 @contextlib.contextmanager
-def planted(script: Script) -> Iterator[Planted]:
+def injected(script: Script) -> Iterator[Injected]:
     """A server that plays `script` for each request."""
-    server = Planted(script)
+    server = Injected(script)
     thread = threading.Thread(target=server.serve)
     thread.start()
     try:

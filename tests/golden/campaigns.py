@@ -87,7 +87,7 @@ def cell(gateway: str, load: Load, *, chain: str = "none", mode: str = "plain", 
         "answer": "20ms",
         "load": load,
         "driver": "oha",
-        "floor": f"direct.none.{where}",
+        "baseline": f"direct.none.{where}",
         "verdict": "valid",
         "reason": None,
         "flags": (),
@@ -111,12 +111,12 @@ def cell(gateway: str, load: Load, *, chain: str = "none", mode: str = "plain", 
         "ttfb_ms": timing(20.2 + extra, 21.0 + extra, 23.0 + extra)
         if mode == "stream"
         else Absent(absent="driver_does_not_tell"),
-        "shift_ms": shift if gateway != "direct" else Absent(absent="floor"),
+        "shift_ms": shift if gateway != "direct" else Absent(absent="baseline"),
         "shift_with_rejected_ms": shift,
         "ttfb_shift_ms": timing(extra, extra + 0.8, extra + 2.8)
         if mode == "stream" and gateway != "direct"
-        else Absent(absent="driver_does_not_tell" if mode == "plain" else "floor"),
-        "claimed_overhead_ms": timing(4.1, 4.9, 6.0) if gateway == "litellm" else Absent(absent="not_claimed"),
+        else Absent(absent="driver_does_not_tell" if mode == "plain" else "baseline"),
+        "self_reported_ms": timing(4.1, 4.9, 6.0) if gateway == "litellm" else Absent(absent="not_self_reported"),
         "dispatch_lag_ms": timing(0.03, 0.09, 0.21),
         "release_lateness_ms": timing(0.4, 0.9, 1.2) if load.offered_rps else Absent(absent="no_schedule"),
         "rate_error_ratio": -0.0004 if load.offered_rps else None,
@@ -139,7 +139,7 @@ def plan(of: CellSummary) -> PlannedCell:
     identity = CellIdentity(
         **{key: getattr(of, key) for key in shared}, payload=PAYLOADS[of.payload], answer=ANSWERS[of.answer]
     )
-    return PlannedCell(cell=of.cell, identity=identity, floor=of.floor)
+    return PlannedCell(cell=of.cell, identity=identity, baseline=of.baseline)
 
 
 def summary(cells: list[CellSummary], *, grade: str = "ci", runs: int = 3, **over) -> Summary:
@@ -149,7 +149,7 @@ def summary(cells: list[CellSummary], *, grade: str = "ci", runs: int = 3, **ove
         "id": "litellm", "name": "LiteLLM proxy", "kind": "product", "homepage": "https://docs.litellm.ai",
         "license": "MIT",
     }  # fmt: skip
-    direct = {"id": "direct", "name": "direct", "kind": "floor", "homepage": None, "license": None}
+    direct = {"id": "direct", "name": "direct", "kind": "baseline", "homepage": None, "license": None}
     payloads = {"1k": PAYLOADS["1k"]}
     answers = ANSWERS
     record = CampaignRecord(
@@ -232,7 +232,7 @@ def _litellm(load: Load, chain: str, mode: str) -> CellSummary:
         )  # fmt: skip
     if load.is_serial and mode == "plain":
         return cell(
-            "litellm", load, chain=chain, mode=mode, runs_attempted=4, flags=("floor_limited", "few_samples"),
+            "litellm", load, chain=chain, mode=mode, runs_attempted=4, flags=("baseline_limited", "few_samples"),
             shift_ms=timing(9.4, 12.2, -0.3, n=250, few=True), shift_with_rejected_ms=timing(9.6, 13.9, 20.1),
             rejected=(Rejected(reason=Reason.of("errors", "3 requests answered 500"), count=1),),
             runs=(
@@ -265,7 +265,7 @@ def without(verdict: str, detail: str, gateway: str, load: Load, **over) -> Cell
         "shift_ms": gone,
         "shift_with_rejected_ms": gone,
         "ttfb_shift_ms": gone,
-        "claimed_overhead_ms": gone,
+        "self_reported_ms": gone,
         "dispatch_lag_ms": gone,
         "release_lateness_ms": gone,
         "rate_error_ratio": None,
@@ -280,7 +280,7 @@ def without(verdict: str, detail: str, gateway: str, load: Load, **over) -> Cell
 
 
 def smoke() -> Summary:
-    """One run of one cell and its floor, on a machine that others loaded."""
+    """One run of one cell and its baseline, on a machine that others loaded."""
     load = rate(20)
     one = {
         "runs_wanted": 1,

@@ -47,10 +47,13 @@ def seen(of: CellSummary, **over) -> CellSummary:
         "context_switches_per_request": Figure(value=23.2), "flushes_per_request": Figure(value=4.1),
         "flush_idle_rps": Figure(value=0.5),
     }  # fmt: skip
-    claim = {"claimed_difference_ms": timing(own - 4.1, own - 4.0, own - 3.1)} if of.gateway == "litellm" else {}
+    claim = (
+        {"self_reported_difference_ms": timing(own - 4.1, own - 4.0, own - 3.1)} if of.gateway == "litellm" else {}
+    )
     same = {
-        "driver": "probe", "inbound_ms": timing(own * 0.6, own * 0.8, own), "stamps": STAMPS, "lagged_count": 3,
-        "outbound_ms": timing(own * 0.4, own * 0.6, own), "fidelity": fidelity(), "added_with_rejected_ms": added,
+        "driver": "probe", "request_path_ms": timing(own * 0.6, own * 0.8, own), "stamps": STAMPS, "lagged_count": 3,
+        "response_path_ms": timing(own * 0.4, own * 0.6, own), "fidelity": fidelity(),
+        "added_with_rejected_ms": added,
     }  # fmt: skip
     return of.model_copy(update=lead | cost | claim | same | over)
 
@@ -83,7 +86,7 @@ def probed() -> Summary:
 def _stampless(load: Load) -> CellSummary:
     gone = Absent(absent="no_inband")
     lost = STAMPS.model_copy(update={"whole_count": 0, "absent_count": 4400})
-    names = ("added_ms", "inbound_ms", "outbound_ms", "fidelity", "added_with_rejected_ms")
+    names = ("added_ms", "request_path_ms", "response_path_ms", "fidelity", "added_with_rejected_ms")
     return seen(
         cell("reference", load, chain="starter"), stamps=lost, flags=("no_inband",), **dict.fromkeys(names, gone)
     )
@@ -112,8 +115,8 @@ def sloped() -> Summary:
         Slope(
             cells=tuple(c.cell for c in cells if c.gateway == gateway), gateway=gateway, axis="payload_kib",
             figure="added_ms", slope_ms=slope, interval_ms=(slope * 0.9, slope * 1.1), intercept_ms=0.5,
-            residual_ms=0.0, floor_slope_ms=floor, block_count=3, point_count=6,
+            residual_ms=0.0, baseline_slope_ms=baseline, block_count=3, point_count=6,
         )
-        for gateway, slope, floor in (("direct", 0.004, None), ("reference", 0.031, 0.004))
+        for gateway, slope, baseline in (("direct", 0.004, None), ("reference", 0.031, 0.004))
     )  # fmt: skip
     return summary(cells, payloads=payloads, slopes=lines)

@@ -1,6 +1,6 @@
 """One window by a real load generator, run by the real supervisor as a campaign runs it.
 
-Used by the tests of wrk and by those that compare drivers; the servers are the mock provider or a test's own.
+The servers are the mock provider or a test's own.
 """
 
 from __future__ import annotations

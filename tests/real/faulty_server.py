@@ -1,7 +1,4 @@
-"""A server of the tests' own that closes connections when it should not, and keeps what it was sent.
-
-Used by the tests of wrk, whose own answer to a broken connection is to send the same request again at once.
-"""
+"""A server of the tests' own that closes connections when it should not, and keeps what it was sent."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def _ask(lane: Lane, text: str, headers: tuple[tuple[str, str], ...] | None = No
 
 
 def test_chain_none_serves_both_modes_and_asks_for_a_key(tmp_path: Path, installed: Installed) -> None:
-    """Both modes come back whole with the provider's stamps, its own claim is told, and a wrong key is refused."""
+    """Both modes come back whole with the provider's stamps, its own overhead reported, and a wrong key refused."""
     with lane_of(tmp_path, installed, "none") as (lane, mocks):
         for mode in ("plain", "stream"):
             seen = preflight(lane, mocks, mode, ANSWER)

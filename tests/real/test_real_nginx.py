@@ -155,6 +155,6 @@ def test_its_version_is_told(tool, tmp_path: Path) -> None:
 
 def test_where_it_is_absent_the_reason_says_what_is_needed(tmp_path: Path) -> None:
     """A PATH without it: one sentence without a path."""
-    with pytest.raises(ToolMissing, match=r"nginx needs the program nginx on PATH") as caught:
+    with pytest.raises(ToolMissing, match=r"nginx needs the program nginx on PATH") as detected:
         find_gateway(recipe(), tmp_path, {"PATH": str(tmp_path)})
-    assert "/" not in str(caught.value)
+    assert "/" not in str(detected.value)

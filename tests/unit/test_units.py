@@ -59,11 +59,11 @@ def test_sizes_are_bytes(text: str, size: int) -> None:
 )  # fmt: skip
 def test_what_is_no_quantity_is_refused_with_advice(parse: object, text: str, said: str) -> None:
     """A text that is no quantity is a ValueError that names the text and what was expected."""
-    with pytest.raises(ValueError, match=r".") as caught:
+    with pytest.raises(ValueError, match=r".") as detected:
         parse(text)  # type: ignore[operator]
 
-    assert said in str(caught.value)
-    assert "expected" in str(caught.value)
+    assert said in str(detected.value)
+    assert "expected" in str(detected.value)
 
 
 def test_flags_become_numbers() -> None:

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 import numpy as np
 
-from weighbridge.campaign.event_log import Diary, utc_now
+from weighbridge.campaign.event_log import EventLog, utc_now
 from weighbridge.campaign.plan import fingerprint
 from weighbridge.campaign.programs import Programs, clients_of
 from weighbridge.campaign.request import CampaignRequest
@@ -40,7 +40,7 @@ _MORE_CONNECTIONS = 2
 class Attempt:
     """Which attempt it is: the window, its block, its number over the campaign, and why the machine was not idle.
 
-    `evidence` and `claims_s` are what preflight and warm-up showed of the lane in this mode.
+    `evidence` and `self_reported_s` are what preflight and warm-up showed of the lane in this mode.
     """
 
     window: WindowSpec
@@ -48,7 +48,7 @@ class Attempt:
     number: int
     gate_text: str | None = None
     evidence: tuple[Evidence, ...] = ()
-    claims_s: tuple[float, ...] = ()
+    self_reported_s: tuple[float, ...] = ()
 
     @property
     def cell(self) -> Cell:
@@ -69,7 +69,7 @@ class Attempts:
     rig: Rig
     programs: Programs
     truth: Truth
-    diary: Diary
+    event_log: EventLog
     cpu_count: int
 
     def make(self, lanes: Sequence[Lane], attempt: Attempt, store: CampaignStore) -> RunRecord:
@@ -115,7 +115,7 @@ class Attempts:
         return Attempted(
             load=attempt.cell.load,
             mode=attempt.cell.mode,
-            is_baseline=attempt.cell.is_floor,
+            is_baseline=attempt.cell.is_baseline,
             window=window,
             figures=None if window is None else run_figures(window),
             load_limit=None if share is None else share * self.cpu_count,
@@ -128,7 +128,7 @@ class Attempts:
         load = attempt.cell.load.with_connections(_MORE_CONNECTIONS)
         if load is None:
             return None
-        self.diary.write("more_connections", cell=attempt.cell.id, connections=load.connections)
+        self.event_log.write("more_connections", cell=attempt.cell.id, connections=load.connections)
         window = replace(attempt.window, cell=replace(attempt.cell, load=load))
         try:
             measured = self._measure(lanes, window, f"{attempt.name} twice the connections")
@@ -155,7 +155,7 @@ class Attempts:
             counts=None if window is None else window.counts,
             figures=attempted.figures,
             held=None if window is None else window.streams,
-            claimed_overhead_ms=self._claimed(attempt),
+            self_reported_ms=self._claimed(attempt),
             drain_s=None if window is None else window.drain_s,
             undelivered_at_end_count=None if window is None else window.undelivered_at_end_count,
             load_before=None if window is None else window.load_before,
@@ -167,9 +167,9 @@ class Attempts:
     def _claimed(self, attempt: Attempt) -> TimingOrAbsent:
         recipe = self.request.catalogue.get(attempt.cell.lane.gateway)
         claims = recipe is not None and recipe.overhead_header is not None
-        if attempt.claims_s:
-            return timing(np.array(attempt.claims_s))
-        return Absent(absent="not_told" if claims else "not_claimed")
+        if attempt.self_reported_s:
+            return timing(np.array(attempt.self_reported_s))
+        return Absent(absent="not_told" if claims else "not_self_reported")
 
     def _commit(self, store: CampaignStore, record: RunRecord, measured: Measured) -> None:
         kept = self._fit_to_keep(measured.files)

@@ -13,7 +13,7 @@ from weighbridge.campaign.event_log import utc_now
 from weighbridge.campaign.plan import companion_tools, cpu_facts, effective_plan
 from weighbridge.campaign.request import CampaignRequest
 from weighbridge.errors import ToolMissing
-from weighbridge.matrix.cells import FLOOR, Cell
+from weighbridge.matrix.cells import BASELINE, Cell
 from weighbridge.record.campaign import (
     CampaignRecord,
     GatewayFacts,
@@ -69,10 +69,10 @@ def open_record(
 
 
 def _gateway_ids(request: CampaignRequest) -> tuple[str, ...]:
-    """The floor first, then the gateways in the order of the matrix."""
+    """The baseline first, then the gateways in the order of the matrix."""
     listed = [entry.id for entry in request.loaded.matrix.gateways]
     used = {cell.lane.gateway for cell in request.cells}
-    return tuple(dict.fromkeys(name for name in (FLOOR, *listed) if name in used))
+    return tuple(dict.fromkeys(name for name in (BASELINE, *listed) if name in used))
 
 
 def _gateway(request: CampaignRequest, name: str) -> GatewayFacts:

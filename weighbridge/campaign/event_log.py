@@ -1,4 +1,4 @@
-"""The diary of a campaign, `events.jsonl`: one line an event, appended and flushed as it happens; never rewritten."""
+"""The event log of a campaign, `events.jsonl`: one line an event, appended and flushed at once; never rewritten."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def utc_now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-class Diary:
-    """Appends events; a full disk never stops the walk, it ends the diary."""
+class EventLog:
+    """Appends events; a full disk never stops the walk, it ends the event_log."""
 
     def __init__(self, path: Path, *, now: Callable[[], str] = utc_now) -> None:
         self._file = path.open("a", encoding="utf-8")
@@ -24,7 +24,7 @@ class Diary:
         self.is_full = False
 
     def __enter__(self) -> Self:
-        """The diary itself."""
+        """The event log itself."""
         return self
 
     def __exit__(

@@ -1,4 +1,4 @@
-"""What a campaign is asked to do and what it gives back. Made by the front door, read by the walk."""
+"""What a campaign is asked to do and what it gives back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A whole campaign, from the lock on the results folder to the last word in it. Called by `bench`."""
+"""A whole campaign, from the lock on the results folder to the last word in it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from weighbridge.campaign.calibration.calibrate import calibration_schedule
 from weighbridge.campaign.calibration.setting import Setting
 from weighbridge.campaign.campaign_record import open_record
 from weighbridge.campaign.certificate_lookup import certificate_for
-from weighbridge.campaign.event_log import Diary, utc_now
+from weighbridge.campaign.event_log import EventLog, utc_now
 from weighbridge.campaign.programs import find_programs
 from weighbridge.campaign.request import CampaignRequest, Outcome
 from weighbridge.campaign.runner import Runner
@@ -68,8 +68,8 @@ def run_campaign(request: CampaignRequest, listener: Listener, environ: Mapping[
             recipe = request.catalogue.get(gateway.id)
             if recipe is not None:
                 store.keep_recipe(gateway.id, recipe.files)
-        with Diary(store.folder / "events.jsonl") as diary:
-            return _Campaign(request, store, supervisor, diary, listener).run(ports, order, cpus)
+        with EventLog(store.folder / "events.jsonl") as event_log:
+            return _Campaign(request, store, supervisor, event_log, listener).run(ports, order, cpus)
 
 
 def _remove_remains(home: Path) -> None:
@@ -103,18 +103,18 @@ class _Campaign:
         request: CampaignRequest,
         store: CampaignStore,
         supervisor: Supervisor,
-        diary: Diary,
+        event_log: EventLog,
         listener: Listener,
     ) -> None:
         self._request = request
         self._store = store
         self._supervisor = supervisor
-        self._diary = diary
+        self._event_log = event_log
         self._listener = listener
 
     def run(self, ports: Ports, order: Sequence[Sequence[Cell]], cpus: CpuPlan | None) -> Outcome:
         """Make the schedule, then close the campaign, however that ended."""
-        self._diary.write("began", cells=len(self._request.cells), ports=list(ports.numbers))
+        self._event_log.write("began", cells=len(self._request.cells), ports=list(ports.numbers))
         try:
             with cpu_plan.confined(cpus.beside_gateway if cpus else None):
                 self._make(ports, order, cpus)
@@ -156,7 +156,7 @@ class _Campaign:
             spec = request.loaded.matrix.calibration
             programs = find_programs(request, self._supervisor.search_path)
             truth = Truth(spec.recipe if spec else None)
-            attempts = Attempts(request, rig, programs, truth, self._diary, self._store.record().host.cpu_count)
+            attempts = Attempts(request, rig, programs, truth, self._event_log, self._store.record().host.cpu_count)
             runner = Runner(attempts, self._store, self._listener, _estimate(order, spec))
             setting = None if spec is None else Setting(request, programs, self._store, spec)
             certificate = runner.run(_schedule(order, request.loaded.matrix.accept.attempts_per_run, setting))
@@ -186,7 +186,7 @@ class _Campaign:
             }
         )
         summary = summarise(record, runs, finished)
-        self._diary.write("ended", status=status, exit_code=code, text=finished.text)
+        self._event_log.write("ended", status=status, exit_code=code, text=finished.text)
         with suppress(OSError):
             self._store.write_document("summary.json", summary)
             self._store.finish(finished)

@@ -42,7 +42,7 @@ class Runner:
             self._tally.planned_s += estimate(cells, 1).seconds
         if visit.waits_idle:
             self._tally.gate_text = self._wait_idle()
-            self._attempts.diary.write("round_began", block=visit.block, round=visit.round, shelf=visit.shelf)
+            self._attempts.event_log.write("round_began", block=visit.block, round=visit.round, shelf=visit.shelf)
         shelf = self._store.shelf(visit.shelf)
         return VisitRun(self._attempts, shelf, self._listener, self._tally, visit).run()
 
@@ -54,6 +54,6 @@ class Runner:
         self._listener.phase("waiting for an idle machine")
         text = wait_idle(rig.meter, rig.supervisor.pids(), within_s=within_s)
         if text:
-            self._attempts.diary.write("not_idle", text=text)
+            self._attempts.event_log.write("not_idle", text=text)
             self._listener.warning(f"the machine did not get idle: {text}")
         return text

@@ -16,7 +16,7 @@ from weighbridge.campaign.window.neighbour import beside
 from weighbridge.campaign.window.preflight import preflight
 from weighbridge.campaign.window.warmup import Warmed, warm_up
 from weighbridge.errors import LaneFailed
-from weighbridge.matrix.cells import FLOOR, Cell
+from weighbridge.matrix.cells import BASELINE, Cell
 from weighbridge.matrix.estimate import window_s
 from weighbridge.matrix.requests import Mode
 from weighbridge.record.progress import Listener, Progress
@@ -48,10 +48,10 @@ class Tally:
 
 @dataclass(frozen=True)
 class Prepared:
-    """What preflight and warm-up of a mode showed: the evidence, and the gateway's own claims of its overhead."""
+    """What preflight and warm-up of a mode showed: the evidence, and the gateway's own reports of its overhead."""
 
     evidence: tuple[Evidence, ...] = ()
-    claims_s: tuple[float, ...] = ()
+    self_reported_s: tuple[float, ...] = ()
 
     @property
     def problem(self) -> str | None:
@@ -96,13 +96,13 @@ class VisitRun:
     def _lane_up(self, number: int) -> AbstractContextManager[Lane]:
         spec, attempts = self.visit.lanes[number], self.attempts
         count = len(list((attempts.rig.scratch / "lanes").glob("*")))
-        gateways = sum(lane.key.gateway != FLOOR for lane in self.visit.lanes[:number])
+        gateways = sum(lane.key.gateway != BASELINE for lane in self.visit.lanes[:number])
         setup = lane_setup(attempts.request, attempts.rig, spec, name=f"{count}-{spec.key.name}", number=gateways)
         return lane_up(attempts.rig.supervisor, setup, lambda report: self._stopped(spec.key.name, report))
 
     def _stopped(self, lane: str, report: StopReport) -> None:
         """Note that a gateway does not go on its own signal: it is part of what was seen of it."""
-        self.attempts.diary.write("stopped", lane=lane, by=report.by, exit_code=report.exit_code)
+        self.attempts.event_log.write("stopped", lane=lane, by=report.by, exit_code=report.exit_code)
         if report.by in ("term", "kill") or report.stray_count or not report.is_clean:
             self.listener.warning(f"{lane}: {report}")
 
@@ -122,18 +122,18 @@ class VisitRun:
         if self.visit.preparation == "bare":
             return Prepared()
         evidence: list[Evidence] = []
-        claims_s: tuple[float, ...] = ()
+        self_reported_s: tuple[float, ...] = ()
         self.listener.phase(f"trying {self.name}, {cell.mode}")
         for lane in lanes:
             if self.visit.preparation == "tried":
                 evidence.append(preflight(lane, self.attempts.rig.mocks, cell.mode, cell.answer))
             is_ok = all(seen.ok for seen in evidence)
             warmed = warm_up(lane, cell.mode, cell.answer) if is_ok else Warmed(is_steady=False)
-            claims_s = claims_s or warmed.claims_s
+            self_reported_s = self_reported_s or warmed.self_reported_s
             if is_ok and lane.usage is not None and lane.usage.idle is None:
                 lane.drain()  # what the warm-up left behind is not idleness
                 lane.usage.measure_idle()
-            self.attempts.diary.write(
+            self.attempts.event_log.write(
                 "prepared",
                 lane=lane.setup.key.name,
                 mode=cell.mode,
@@ -141,7 +141,7 @@ class VisitRun:
                 problem=evidence[-1].problem if evidence else None,
                 steady=warmed.is_steady,
             )
-        return Prepared(tuple(evidence), claims_s)
+        return Prepared(tuple(evidence), self_reported_s)
 
     def _window(self, lanes: Sequence[Lane], window: WindowSpec, prepared: Prepared) -> RunRecord:
         attempt = self._next(window, prepared)
@@ -172,14 +172,15 @@ class VisitRun:
             self.tally.attempts[key],
             self.tally.gate_text,
             evidence=prepared.evidence,
-            claims_s=prepared.claims_s,
+            self_reported_s=prepared.self_reported_s,
         )
 
     def _noted(self, window: WindowSpec, record: RunRecord) -> RunRecord:
         self.tally.done_count += 1
         self.tally.done_s += window_s(window.cell)
-        outcome = record.verdict if record.accepted else f"rejected: {record.reason}"
-        self.attempts.diary.write(
+        reason = record.reason
+        outcome = record.verdict if reason is None else f"rejected: {reason.code}: {reason.detail}"
+        self.attempts.event_log.write(
             "run",
             cell=record.cell,
             shelf=self.visit.shelf,

@@ -1,6 +1,6 @@
 """What weakens the figures of a matrix without making it wrong: coded sentences, never errors.
 
-Called by `check`, `plan` and `bench`. Pure; the same thing is said once, not for each cell.
+Pure; the same thing is said once, not for each cell.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeVar
 
-from weighbridge.matrix.cells import FLOOR, with_settings
+from weighbridge.matrix.cells import BASELINE, with_settings
 from weighbridge.matrix.model import Matrix
 
 
@@ -82,7 +82,7 @@ class Axis:
 
 
 AXES: tuple[Axis, ...] = (
-    Axis("gateway", "lane", lambda cell: with_settings(cell.gateway, _pairs(cell.settings)), baseline=FLOOR),
+    Axis("gateway", "lane", lambda cell: with_settings(cell.gateway, _pairs(cell.settings)), baseline=BASELINE),
     Axis("chain", "lane", lambda cell: cell.chain, baseline="none"),
     Axis("disk", "lane", lambda cell: cell.disk),
     Axis("mode", "window", lambda cell: cell.mode),

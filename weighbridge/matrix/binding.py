@@ -1,8 +1,7 @@
 """The closed set of names that a recipe may use, and how its texts are filled with them.
 
-Called by the recipe check with a dummy binding and by the campaign with a real one. Arguments, environment and
-headers hold bare `{names}`; configuration files are Jinja templates over the same names. Pure: templates come
-with the recipe.
+Arguments, environment and headers hold bare `{names}`; configuration files are Jinja templates over the same names.
+Pure: templates come with the recipe.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The part of a matrix that asks for a calibration: known weights, planted faults and what is read beside them.
+"""The part of a matrix that asks for a calibration: known delays, injected faults and what is read beside them.
 
-Part of `model.Matrix`. It names weights and faults by the values of the recipe's setting `weight`; whether the recipe
+Part of `model.Matrix`. It names delays and faults by the values of the recipe's setting `delay`; whether the recipe
 has them is checked by `calibration_check`.
 """
 
@@ -15,18 +15,18 @@ from weighbridge.matrix.drivers import DriverName
 from weighbridge.matrix.requests import Mode
 from weighbridge.matrix.strict import Name, SettingValue, Strict, duration, number, whole
 
-SETTING = "weight"
-TARE = "weight-0"
-# One process with every weight: each request names its own in the header.
-BY_HEADER = "weight-by-header"
-HEADER = "x-weighbridge-weight"
-# Arrival rate of the streams through a planted fault.
+SETTING = "delay"
+CONTROL = "delay-0"
+# One process with every delay: each request names its own in the header.
+BY_HEADER = "delay-by-header"
+HEADER = "x-weighbridge-delay"
+# Arrival rate of the streams through an injected fault.
 FAULT_RATE_RPS = 37.0
 # Start and stop of a gateway of ours, and what stands around a window.
 LANE_S = 2.5
 WINDOW_S = 3.0
 
-Surroundings = Literal["quiet", "jitter", "busy"]
+Condition = Literal["quiet", "jitter", "busy"]
 
 
 def _every_driver(value: object, info: ValidationInfo) -> object:
@@ -46,20 +46,20 @@ class MixedLoad(Strict):
         default=600, alias="requests_per_lane", description="Requests of each lane in a block, on average."
     )
     block_count: Annotated[int, whole(1, 100)] = Field(
-        default=3, alias="blocks", description="Blocks in each of the surroundings."
+        default=3, alias="blocks", description="Blocks in each condition."
     )
     more_count: Annotated[int, whole(0, 100)] = Field(
         default=0,
         alias="more_if_off",
-        description="Further blocks in surroundings where some percentile is off after these; all are judged then.",
+        description="Further blocks under conditions where some percentile is off after these; all are judged then.",
     )
-    surroundings: Annotated[tuple[Surroundings, ...], Field(min_length=1)] = Field(
+    conditions: Annotated[tuple[Condition, ...], Field(min_length=1)] = Field(
         default=("quiet", "jitter", "busy"), description="What the blocks are measured in."
     )
 
 
 class Neighbour(Strict):
-    """The busy neighbour that is planted beside some blocks."""
+    """The busy neighbour that is injected beside some blocks."""
 
     core_count: Annotated[int, whole(1, 64)] = Field(default=1, alias="cores", description="Cores it is busy on.")
     share: Annotated[float, number(0.01, 1, "a share of a core")] = Field(
@@ -68,9 +68,9 @@ class Neighbour(Strict):
 
 
 class KnownBurn(Strict):
-    """The lane that burns a known CPU time for each request, read at one rate beside the tare."""
+    """The lane that burns a known CPU time for each request, read at one rate beside the control."""
 
-    weight: SettingValue = Field(default="burn-2ms", description="Value of the setting weight.")
+    delay: SettingValue = Field(default="burn-2ms", description="Value of the setting delay.")
     rate_rps: Annotated[float, number(1, 1000, "requests per second")] = Field(
         default=97.0, alias="per_second", description="Arrival rate."
     )
@@ -79,7 +79,7 @@ class KnownBurn(Strict):
     )
 
 
-class Floors(Strict):
+class Baselines(Strict):
     """The direct lane by each driver, in the same campaign."""
 
     drivers: Annotated[tuple[DriverName, ...], BeforeValidator(_every_driver), Field(min_length=1)] = Field(
@@ -99,13 +99,13 @@ class Floors(Strict):
 class Calibration(Strict):
     """What a calibration weighs besides the cells; the certificate is made of both."""
 
-    recipe: Name = Field(default="weight", description="Gateway recipe with a setting weight.")
-    weights: Annotated[tuple[SettingValue, ...], Field(min_length=1)] = Field(
-        default=("weight-1ms", "weight-3ms", "weight-10ms", "weight-two-valued", "weight-slow"),
-        description="Known weights; weight-0, the tare, is always there.",
+    recipe: Name = Field(default="control", description="Gateway recipe with a setting delay.")
+    known_delays: Annotated[tuple[SettingValue, ...], Field(min_length=1)] = Field(
+        default=("delay-1ms", "delay-3ms", "delay-10ms", "delay-two-valued", "delay-slow"),
+        description="Known delays; delay-0, the control, is always there.",
     )
     two_valued: tuple[SettingValue, ...] = Field(
-        default=("weight-two-valued",), description="Those with two values: their p50 is judged under jitter."
+        default=("delay-two-valued",), description="Those with two values: their p50 is judged under jitter."
     )
     plain: MixedLoad | None = Field(default=None, description="Mixed blocks of plain requests; null leaves them out.")
     stream: MixedLoad | None = Field(default=None, description="Mixed blocks of streams; null leaves them out.")
@@ -124,7 +124,7 @@ class Calibration(Strict):
         default=60, alias="requests_per_fault", description="Streams of each fault's window."
     )
     burn: KnownBurn | None = Field(default=None, description="A known CPU burn; null leaves it out.")
-    floors: Floors | None = Field(default=None, description="Floors of the drivers; null leaves them out.")
+    baselines: Baselines | None = Field(default=None, description="Baselines of the drivers; null leaves them out.")
 
     @property
     def modes(self) -> tuple[Mode, ...]:
@@ -136,35 +136,35 @@ class Calibration(Strict):
         """The mixed blocks of a mode."""
         return self.plain if mode == "plain" else self.stream
 
-    def surroundings_of(self, mode: Mode) -> tuple[Surroundings, ...]:
+    def conditions_of(self, mode: Mode) -> tuple[Condition, ...]:
         """What the mixed blocks of a mode are measured in."""
         load = self.mixed(mode)
-        return () if load is None else load.surroundings
+        return () if load is None else load.conditions
 
-    def lane_key(self, weight: str, disk: str) -> LaneKey:
+    def lane_key(self, delay: str, disk: str) -> LaneKey:
         """Lane of the recipe with this value of its setting."""
-        return LaneKey(self.recipe, ((SETTING, weight),), "none", disk)
+        return LaneKey(self.recipe, ((SETTING, delay),), "none", disk)
 
     @property
     def window_count(self) -> int:
         """Windows besides the matrix's cells, none repeated."""
-        mixed = sum(one.block_count * len(one.surroundings) for one in self._mixed)
-        drivers = 0 if self.floors is None else self.floors.window_count * (len(self.floors.drivers) + 2) + 1
+        mixed = sum(one.block_count * len(one.conditions) for one in self._mixed)
+        drivers = 0 if self.baselines is None else self.baselines.window_count * (len(self.baselines.drivers) + 2) + 1
         return mixed + len(self.faults) + 1 + (0 if self.burn is None else 2) + drivers
 
     @property
     def estimated_s(self) -> float:
         """About how long those windows and the start of their lanes take."""
-        lanes = len(self.weights) + 2
+        lanes = len(self.known_delays) + 2
         found = (1 + len(self.faults) + (0 if self.burn is None else 2)) * LANE_S + self.window_count * WINDOW_S
         for load in self._mixed:
-            found += load.block_count * len(load.surroundings) * load.lane_count * (lanes + 0.5) / load.rate_rps
+            found += load.block_count * len(load.conditions) * load.lane_count * (lanes + 0.5) / load.rate_rps
         found += (len(self.faults) + 1) * self.fault_request_count / FAULT_RATE_RPS
         if self.burn is not None:
             found += 2 * self.burn.request_count / self.burn.rate_rps
-        if self.floors is not None:
-            windows = self.floors.window_count * (len(self.floors.drivers) + 2)
-            found += windows * self.floors.request_count / self.floors.rate_rps
+        if self.baselines is not None:
+            windows = self.baselines.window_count * (len(self.baselines.drivers) + 2)
+            found += windows * self.baselines.request_count / self.baselines.rate_rps
         return found
 
     @property

@@ -1,6 +1,6 @@
-"""Whether a calibration can be done: its recipe has the weights and faults that the matrix names.
+"""Whether a calibration can be done: its recipe has the delays and faults that the matrix names.
 
-Called by `expand`. Pure; it raises and changes nothing.
+Pure; it raises and changes nothing.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from weighbridge.errors import InputError
-from weighbridge.matrix.calibration import BY_HEADER, SETTING, TARE, Calibration
+from weighbridge.matrix.calibration import BY_HEADER, CONTROL, SETTING, Calibration
 from weighbridge.matrix.catalogue import Catalogue
 from weighbridge.matrix.load import LoadedMatrix
 from weighbridge.matrix.suggest import listed, nearest
@@ -25,7 +25,7 @@ def check_calibration(loaded: LoadedMatrix, catalogue: Catalogue) -> None:
         raise InputError(
             f"no recipe {spec.recipe!r} with a setting {SETTING}",
             place=loaded.place(("calibration", "recipe")),
-            expected="expected a gateway of known weights",
+            expected="expected a gateway of known delays",
             suggestion=nearest(spec.recipe, catalogue.ids),
         )
     if spec.recipe not in (entry.id for entry in loaded.matrix.gateways):
@@ -48,13 +48,14 @@ def check_calibration(loaded: LoadedMatrix, catalogue: Catalogue) -> None:
         raise InputError(
             problem, place=loaded.place(("calibration", "recipe")), expected="expected a recipe that has"
         )
-    if TARE not in known or TARE in spec.weights:
-        problem = f"{TARE} is the tare: the recipe has it, and it is no weight of its own"
-        raise InputError(problem, place=loaded.place(("calibration", "weights")), expected="expected other weights")
+    if CONTROL not in known or CONTROL in spec.known_delays:
+        problem = f"{CONTROL} is the control: the recipe has it, and it is no delay of its own"
+        place = loaded.place(("calibration", "known_delays"))
+        raise InputError(problem, place=place, expected="expected other delays")
 
 
 def _named(spec: Calibration) -> Iterator[tuple[KeyPath, str]]:
-    for key in ("weights", "two_valued", "faults"):
+    for key in ("known_delays", "two_valued", "faults"):
         yield from (((key, number), value) for number, value in enumerate(getattr(spec, key)))
     if spec.burn is not None:
-        yield ("burn", "weight"), spec.burn.weight
+        yield ("burn", "delay"), spec.burn.delay

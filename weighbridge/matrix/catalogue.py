@@ -1,7 +1,6 @@
 """The catalogue: every gateway recipe found in the recipe folders, by id.
 
-Called by the tasks, which hand in the folders: those that come with Weighbridge, `recipes:` of the matrix and
-`--recipes`. It reads files and starts nothing. A folder holds one folder a gateway, or is one itself.
+It reads files and starts nothing. A folder holds one folder a gateway, or is one itself.
 """
 
 from __future__ import annotations

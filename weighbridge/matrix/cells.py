@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from weighbridge.matrix.loads import Load
 from weighbridge.matrix.requests import AnswerSpec, Mode, PayloadSpec
 
-FLOOR = "direct"
+BASELINE = "direct"
 
 
 @dataclass(frozen=True)
@@ -69,9 +69,9 @@ class Cell:
         return self.lane.disk
 
     @property
-    def is_floor(self) -> bool:
+    def is_baseline(self) -> bool:
         """Whether this is a cell of the lane without a gateway."""
-        return self.lane.gateway == FLOOR
+        return self.lane.gateway == BASELINE
 
 
 def with_settings(gateway: str, settings: tuple[tuple[str, str], ...]) -> str:

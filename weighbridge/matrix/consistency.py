@@ -1,6 +1,6 @@
 """Checks of a matrix that need more than one of its values and no gateway.
 
-Called by `matrix.load` for the full and for the quick reading. Pure; it raises and changes nothing.
+Pure; it raises and changes nothing.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 
 from weighbridge.errors import InputError
-from weighbridge.matrix.cells import FLOOR
+from weighbridge.matrix.cells import BASELINE
 from weighbridge.matrix.loads import LOADS
 from weighbridge.matrix.loads.contract import CheckContext, Locate
 from weighbridge.matrix.model import Matrix
@@ -50,18 +50,18 @@ def _refuse_repeats(matrix: Matrix, locate: Locate) -> None:
 def _check_gateways(matrix: Matrix, locate: Locate) -> None:
     ids = [entry.id for entry in matrix.gateways]
     for number, entry in enumerate(matrix.gateways):
-        if entry.id == FLOOR and entry.settings:
-            problem = f"{FLOOR} has no settings"
+        if entry.id == BASELINE and entry.settings:
+            problem = f"{BASELINE} has no settings"
             raise InputError(
-                problem, place=locate(("gateways", number)), expected=f"expected {FLOOR} alone or not at all"
+                problem, place=locate(("gateways", number)), expected=f"expected {BASELINE} alone or not at all"
             )
-    if matrix.subject == FLOOR:
-        problem = f"{FLOOR} is the lane without a gateway"
+    if matrix.subject == BASELINE:
+        problem = f"{BASELINE} is the lane without a gateway"
         raise InputError(problem, place=locate(("subject",)), expected="expected the gateway under test")
     if matrix.subject not in ids:
         raise InputError(
             f"{matrix.subject!r} is not listed under {locate(('gateways',)).key}",
             place=locate(("subject",)),
-            expected=f"expected {listed(name for name in dict.fromkeys(ids) if name != FLOOR)}",
+            expected=f"expected {listed(name for name in dict.fromkeys(ids) if name != BASELINE)}",
             suggestion=nearest(matrix.subject, ids),
         )

@@ -1,7 +1,6 @@
 """How long a campaign will take and how much it will keep, before anything is started.
 
-Called by `plan` and for the time left. Pure. The times are those of lanes that keep up; retries, installation and
-lanes that saturate come on top.
+Pure. The times are those of lanes that keep up; retries, installation and lanes that saturate come on top.
 """
 
 from __future__ import annotations
@@ -9,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from weighbridge.matrix.cells import FLOOR, Cell
+from weighbridge.matrix.cells import BASELINE, Cell
 
 # Quiet seconds that the idle gate waits for before each block (METHOD section 5).
 GATE_S = 5.0
-# Start, readiness that holds for two seconds, preflight and stop; Python gateways take longer than the floor.
+# Start, readiness that holds for two seconds, preflight and stop; Python gateways take longer than the baseline.
 LANE_S = 12.0
-FLOOR_LANE_S = 2.0
+BASELINE_LANE_S = 2.0
 # Start and end of the driver, event drain, counters and writing of one window.
 WINDOW_S = 3.0
 # What a gateway is supposed to add to a request of a closed loop.
@@ -40,7 +39,7 @@ def estimate(cells: Sequence[Cell], runs: int) -> Estimate:
     if not supported:
         return Estimate(0.0, 0, 0)
     lanes = {cell.lane for cell in supported}
-    block_s = GATE_S + sum(FLOOR_LANE_S if lane.gateway == FLOOR else LANE_S for lane in lanes)
+    block_s = GATE_S + sum(BASELINE_LANE_S if lane.gateway == BASELINE else LANE_S for lane in lanes)
     block_s += sum(window_s(cell) for cell in supported)
     kept = sum(WINDOW_BYTES + REQUEST_BYTES * cell.load.window_count for cell in supported)
     return Estimate(runs * block_s, runs * kept, runs * len(supported))
@@ -48,7 +47,7 @@ def estimate(cells: Sequence[Cell], runs: int) -> Estimate:
 
 def window_s(cell: Cell) -> float:
     """Expected seconds of one window of `cell`: warm-up, load and what stands around them."""
-    added_s = 0.0 if cell.is_floor else ADDED_S
+    added_s = 0.0 if cell.is_baseline else ADDED_S
     answer_s = cell.answer.provider_time_s(cell.mode) + added_s
     warmup_s = -(-cell.load.warmup_count // cell.load.connections) * answer_s
     return WINDOW_S + warmup_s + cell.load.expected_s(cell.answer, cell.mode, added_s=added_s)

@@ -1,6 +1,6 @@
-"""Cells of a matrix: the product of its axes, the floor, and what recipes do not claim.
+"""Cells of a matrix: the product of its axes, the baseline, and what recipes do not claim.
 
-Called by the tasks and the campaign. Pure: matrix and catalogue go in, cells come out, always in the same order.
+Pure: matrix and catalogue go in, cells come out, always in the same order.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from weighbridge.errors import InputError
 from weighbridge.matrix.axes import baseline_id, cell_id, named_in
 from weighbridge.matrix.calibration_check import check_calibration
 from weighbridge.matrix.catalogue import Catalogue
-from weighbridge.matrix.cells import FLOOR, Cell, LaneKey
+from weighbridge.matrix.cells import BASELINE, Cell, LaneKey
 from weighbridge.matrix.drivers import companion_of, driver_of
 from weighbridge.matrix.load import LoadedMatrix
 from weighbridge.matrix.loads import Load, Target
@@ -25,7 +25,7 @@ from weighbridge.matrix.suggest import listed, nearest
 
 @dataclass(frozen=True)
 class _Gateway:
-    """A listed gateway with its recipe; the floor comes first and has chain `none` only."""
+    """A listed gateway with its recipe; the baseline comes first and has chain `none` only."""
 
     entry: GatewayEntry
     recipe: Recipe
@@ -43,7 +43,7 @@ class _Window:
 
 
 def expand(loaded: LoadedMatrix, catalogue: Catalogue) -> tuple[Cell, ...]:
-    """Every cell that the matrix selects, floors first, ids unique.
+    """Every cell that the matrix selects, baselines first, ids unique.
 
     A cell that its recipe does not claim carries `not_supported`. Raises InputError, with the place in the
     matrix, for an unknown gateway, setting or driver, for a chain or mode that no listed gateway implements, and
@@ -57,19 +57,19 @@ def expand(loaded: LoadedMatrix, catalogue: Catalogue) -> tuple[Cell, ...]:
 
 
 def _gateways(loaded: LoadedMatrix, catalogue: Catalogue) -> list[_Gateway]:
-    floor = catalogue.get(FLOOR)
-    if floor is None:
+    baseline = catalogue.get(BASELINE)
+    if baseline is None:
         raise InputError(
-            f"no recipe folder holds {FLOOR}", expected="expected the recipes that come with Weighbridge"
+            f"no recipe folder holds {BASELINE}", expected="expected the recipes that come with Weighbridge"
         )
-    found = [_Gateway(GatewayEntry(id=FLOOR), floor)]
+    found = [_Gateway(GatewayEntry(id=BASELINE), baseline)]
     weighed: dict[tuple[str, tuple[tuple[str, str], ...]], str] = {}
     for number, entry in enumerate(loaded.matrix.gateways):
-        if entry.id == FLOOR:
+        if entry.id == BASELINE:
             continue
         recipe = catalogue.get(entry.id)
         if recipe is None:
-            known = [name for name in catalogue.ids if name != FLOOR]
+            known = [name for name in catalogue.ids if name != BASELINE]
             raise InputError(
                 f"no recipe for the gateway {entry.id!r}",
                 place=loaded.place(("gateways", number)),
@@ -103,7 +103,7 @@ def _check_settings(loaded: LoadedMatrix, number: int, entry: GatewayEntry, reci
 
 def _check_claims(loaded: LoadedMatrix, gateways: Sequence[_Gateway]) -> None:
     """Each chain and mode is claimed by at least one listed gateway."""
-    recipes = [gateway.recipe for gateway in gateways if gateway.recipe.id != FLOOR]
+    recipes = [gateway.recipe for gateway in gateways if gateway.recipe.id != BASELINE]
     chains = sorted({chain for recipe in recipes for chain in recipe.chains})
     for number, chain in enumerate(loaded.matrix.chains):
         if chain not in chains:
@@ -125,7 +125,7 @@ def _product(loaded: LoadedMatrix, gateways: Sequence[_Gateway]) -> Iterator[Cel
     matrix, named = loaded.matrix, named_in(loaded.matrix)
     windows = list(_windows(loaded))
     for gateway in gateways:
-        chains = ("none",) if gateway.recipe.id == FLOOR else matrix.chains
+        chains = ("none",) if gateway.recipe.id == BASELINE else matrix.chains
         for chain in chains:
             for disk in matrix.disks:
                 lane = LaneKey(gateway.entry.id, tuple(sorted(gateway.entry.settings.items())), chain, disk)
@@ -173,7 +173,7 @@ def _not_claimed(recipe: Recipe, chain: str, mode: Mode) -> str | None:
 
 
 def _selected(loaded: LoadedMatrix, cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
-    """What include and exclude leave, with its floors."""
+    """What include and exclude leave, with its baselines."""
     matrix = loaded.matrix
     if not loaded.quick:
         # A quick run has fewer cells: there a pattern for the others may well match nothing.
@@ -183,7 +183,7 @@ def _selected(loaded: LoadedMatrix, cells: tuple[Cell, ...]) -> tuple[Cell, ...]
     kept = matching_cells(cells, matrix.include) if matrix.include else cells
     dropped = {cell.id for cell in matching_cells(cells, matrix.exclude)}
     kept = tuple(cell for cell in kept if cell.id not in dropped)
-    weighed = tuple(cell for cell in kept if not cell.is_floor)
+    weighed = tuple(cell for cell in kept if not cell.is_baseline)
     if not weighed and (not matrix.include or not kept):
         key = "exclude" if matrix.exclude else "include"
         problem = "leaves no cell of a gateway"

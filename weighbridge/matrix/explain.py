@@ -1,7 +1,6 @@
 """One sentence with a place for the first thing that pydantic refused in a YAML document.
 
-Called by the matrix loader and the recipe catalogue after `yamltext` has read the file. Pure: it turns a
-validation error and the positions into an InputError and decides nothing.
+Pure: it turns a validation error and the positions into an InputError and decides nothing.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A matrix file as a checked document that knows where everything in it stands.
 
-Called by the tasks. It reads the file and looks whether its folders exist; it starts nothing and knows no gateway.
+It reads the file and looks whether its folders exist; it starts nothing and knows no gateway.
 """
 
 from __future__ import annotations

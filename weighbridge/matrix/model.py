@@ -1,7 +1,6 @@
 """The matrix: what the user asks for, as a frozen document in seconds, bytes and requests per second.
 
-Made by `matrix.load`, read by everyone who expands, orders or advises. It says what is wanted and knows no
-gateway: whether a recipe exists or serves a chain is found by `expand`.
+It says what is wanted and knows no gateway: whether a recipe exists or serves a chain is found by `expand`.
 """
 
 from __future__ import annotations
@@ -124,6 +123,6 @@ class Matrix(Strict):
     )
     exclude: tuple[Annotated[str, Field(min_length=1)], ...] = Field(default=(), description="Patterns on cell ids.")
     calibration: Calibration | None = Field(
-        default=None, description="Known weights and planted faults; the campaign then ends with a certificate."
+        default=None, description="Known delays and injected faults; the campaign then ends with a certificate."
     )
     quick: dict[str, Any] = Field(default={}, description="Keys that a quick run replaces.")

@@ -1,7 +1,7 @@
 """In which order a campaign visits its cells: blocks, in them lanes, in them cells.
 
-Called by the campaign and by `plan`. Pure: the same cells and seed give the same order on every machine, and
-the order of a block depends on its number alone, so that more runs never change the earlier ones.
+Pure: the same cells and seed give the same order on every machine, and the order of a block depends on its number
+alone, so that more runs never change the earlier ones.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The recipe of a gateway: `gateway.yaml`, and the other files of its folder.
 
-Made by the catalogue, read by everyone who installs, starts, serves or shows a gateway. It says what is to be
-done and does nothing; checks that need the other files or the closed set of names are in `recipe_check`.
+It says what is to be done and does nothing; checks that need the other files or the closed set of names are in
+`recipe_check`.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class Recipe(Strict):
 
     schema_: Literal["weighbridge.gateway/1"] = Field(alias="schema", description="weighbridge.gateway/1.")
     name: Line = Field(description="Name for people.")
-    kind: Literal["floor", "mock", "product"] = Field(description="floor, mock or product.")
+    kind: Literal["baseline", "mock", "product"] = Field(description="baseline, mock or product.")
     label: Line | None = Field(default=None, description="Words that must stand beside the name.")
     homepage: (
         Annotated[str, matching(r"https?://[!-~]+", "expected an address, such as https://example.org")] | None

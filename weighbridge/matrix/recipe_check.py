@@ -1,7 +1,6 @@
 """Checks of a recipe that need more than one value: the other files, the closed set of names, the kind.
 
-Called by the catalogue for every recipe that is read, so that a fault is found before anything is installed or
-started. Pure: the files came with the recipe.
+Pure: the files came with the recipe.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from jinja2 import meta
 from weighbridge.errors import InputError, Place
 from weighbridge.matrix import binding as binding_names
 from weighbridge.matrix.artifacts import ARTIFACTS
-from weighbridge.matrix.cells import FLOOR
+from weighbridge.matrix.cells import BASELINE
 from weighbridge.matrix.recipe import ConfigFile, Recipe
 from weighbridge.matrix.suggest import listed, nearest
 from weighbridge.matrix.yamltext import KeyPath, YamlText
@@ -37,9 +36,9 @@ def check_recipe(recipe: Recipe, source: YamlText) -> None:
 
 def _check_kind(recipe: Recipe, source: YamlText) -> None:
     refuse = _refuser(source)
-    if (recipe.kind == "floor") != (recipe.id == FLOOR):
-        refuse(("kind",), f"is {recipe.kind} in the folder {recipe.id}", f"expected floor for {FLOOR} alone")
-    if recipe.kind == "floor":
+    if (recipe.kind == "baseline") != (recipe.id == BASELINE):
+        refuse(("kind",), f"is {recipe.kind} in the folder {recipe.id}", f"expected baseline for {BASELINE} alone")
+    if recipe.kind == "baseline":
         for key, present in (("start", recipe.start), ("ready", recipe.ready), ("drain", recipe.drain)):
             if present is not None:
                 refuse((key,), "is given for the lane without a gateway", "expected no such key")

@@ -1,6 +1,6 @@
-"""Which cells shell patterns pick, always with the floors that they are compared with.
+"""Which cells shell patterns pick, always with the baselines that they are compared with.
 
-Called by `expand` for include and exclude and by the tasks for `--only`. Pure.
+Pure.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _SIGNS = frozenset("*?[")
 
 
 def select(cells: Sequence[Cell], patterns: Sequence[str]) -> tuple[Cell, ...]:
-    """Cells that match any of `patterns`, and their floors, in the order of `cells`; all without patterns.
+    """Cells that match any of `patterns`, and their baselines, in the order of `cells`; all without patterns.
 
     Raises InputError, listing close ids, for a pattern that matches nothing.
     """

@@ -1,7 +1,7 @@
 """What the YAML documents are made of: frozen strict models, and numbers that carry unit and limits.
 
-Called by the matrix and the recipe model. Every check of one value lives here and says itself what it expected;
-checks across values live beside the documents. Nothing here reads a file.
+Every check of one value lives here and says itself what it expected; checks across values live beside the documents.
+Nothing here reads a file.
 """
 
 from __future__ import annotations

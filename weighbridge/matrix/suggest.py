@@ -6,14 +6,30 @@ Called wherever a key, an id or a word of the user is refused. Pure; it knows no
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 # Below this similarity a suggestion confuses more than it helps.
 CUTOFF = 0.55
+# What words of earlier versions are called now; one word may have had two places.
+RENAMED: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "ride_along": ("companion",),
+        "weights": ("known_delays",),
+        "surroundings": ("conditions",),
+        "floors": ("baselines",),
+        "floor": ("baseline",),
+        "weight": ("control", "delay"),
+    }
+)
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """The known word nearest to `word`, empty when none is near; upper and lower case count as equal."""
+    """The known word nearest to `word`, empty when none is near; case does not count."""
+    known = tuple(known)
+    renamed = next((now for now in RENAMED.get(word, ()) if now in known), "")
+    if renamed:
+        return renamed
     by_folded = {name.casefold(): name for name in sorted(known, reverse=True)}
     found = difflib.get_close_matches(word.casefold(), sorted(by_folded), n=1, cutoff=CUTOFF)
     return by_folded[found[0]] if found else ""

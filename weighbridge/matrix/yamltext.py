@@ -1,9 +1,8 @@
 """Strict YAML: a file becomes plain data and, beside it, the place of every key and value.
 
-Called by the matrix loader and the recipe catalogue. The event stream of PyYAML is read, never its
-constructors: nothing is built but mappings with text keys, lists, text, numbers, true, false and null. Anchors,
-aliases, tags, merge keys, directives, duplicate keys and second documents are refused where they stand, before
-anything is expanded.
+The event stream of PyYAML is read, never its constructors: nothing is built but mappings with text keys, lists, text,
+numbers, true, false and null. Anchors, aliases, tags, merge keys, directives, duplicate keys and second documents are
+refused where they stand, before anything is expanded.
 """
 
 from __future__ import annotations

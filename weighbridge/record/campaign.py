@@ -30,7 +30,7 @@ class GatewayFacts(Document):
 
     id: str = Field(description="Folder name of the recipe.")
     name: str = Field(description="Name for people.")
-    kind: Literal["floor", "mock", "product"] = Field(description="What sort of lane it is.")
+    kind: Literal["baseline", "mock", "product"] = Field(description="What sort of lane it is.")
     label: str | None = Field(default=None, description="Words of the recipe that must stand beside the name.")
     homepage: str | None = Field(description="Where it comes from.")
     license: str | None = Field(description="Its licence.")

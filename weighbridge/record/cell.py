@@ -35,7 +35,7 @@ class PlannedCell(Document):
 
     cell: str = Field(description="Cell id.")
     identity: CellIdentity = Field(description="What it is.")
-    floor: str = Field(description="Cell id of the baseline: the lane without a gateway that it is compared with.")
+    baseline: str = Field(description="Cell id of the baseline: the lane without a gateway that it is compared with.")
     not_supported: str | None = Field(default=None, description="Why the recipe does not serve it.")
 
     @property
@@ -107,5 +107,5 @@ def identity_of(cell: Cell) -> CellIdentity:
 def planned(cell: Cell) -> PlannedCell:
     """Return a cell of the matrix as it is recorded."""
     return PlannedCell(
-        cell=cell.id, identity=identity_of(cell), floor=cell.baseline, not_supported=cell.not_supported
+        cell=cell.id, identity=identity_of(cell), baseline=cell.baseline, not_supported=cell.not_supported
     )

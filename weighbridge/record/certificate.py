@@ -1,7 +1,7 @@
-"""`certificate.json`: how well this host, with these tools, recovered known weights. Made by a calibration campaign.
+"""`certificate.json`: how well this host, with these tools, recovered known delays.
 
-Read by pages, which show the newest valid one. For a reader's arithmetic, in every row of `weights`:
-`added_error_ms = added_ms − tare_ms − known_ms`, all of one block (the median one by that error).
+For a reader's arithmetic, in every row of `delays`: `added_error_ms = added_ms − control_ms − known_ms`, all of one
+block (the median one by that error).
 """
 
 from __future__ import annotations
@@ -19,30 +19,32 @@ Arrangement = Literal["mixed", "cell"]
 
 
 class BlockError(Document):
-    """One percentile of one weight in one block."""
+    """One percentile of one delay in one block."""
 
     block: Count = Field(description="Block.")
-    known_ms: Milliseconds = Field(description="Quantile of recorded sleeps joined to the tare, minus the tare's.")
-    tare_ms: Milliseconds = Field(description="The same quantile of the weight-0 gateway of this block.")
+    known_ms: Milliseconds = Field(
+        description="Quantile of recorded sleeps joined to the control, minus the control's."
+    )
+    control_ms: Milliseconds = Field(description="The same quantile of the control of this block.")
     added_ms: Milliseconds = Field(description="Measured added time.")
-    added_error_ms: Milliseconds = Field(description="added_ms − tare_ms − known_ms.")
-    shift_error_ms: Milliseconds = Field(description="Quantile at the client minus weight 0's, minus known_ms.")
+    added_error_ms: Milliseconds = Field(description="added_ms − control_ms − known_ms.")
+    shift_error_ms: Milliseconds = Field(description="Quantile at the client minus the control's, minus known_ms.")
 
 
-class WeightResult(BlockError):
-    """One percentile of one weight: the median block by added error, and the worst one beside it."""
+class DelayResult(BlockError):
+    """One percentile of one delay: the median block by added error, and the worst one beside it."""
 
-    weight: str = Field(description="Name of the weight, such as `3ms`.")
+    delay: str = Field(description="Name of the delay, such as `3ms`.")
     mode: Literal["plain", "stream"] = Field(description="Plain: to the end; stream: to the first content.")
     arrangement: Arrangement = Field(description="mixed: lanes drawn request by request; cell: a cell of its own.")
-    surroundings: Literal["quiet", "busy", "jitter"] = Field(
-        description="A quiet machine, beside a planted busy neighbour, or with 1 ms jitter of the provider."
+    condition: Literal["quiet", "busy", "jitter"] = Field(
+        description="A quiet machine, beside an injected busy neighbour, or with 1 ms jitter of the provider."
     )
     figure: Percentile = Field(description="Percentile.")
     worst_added_error_ms: Milliseconds = Field(description="Added error of the worst block, with its sign.")
     limit_ms: Milliseconds = Field(description="Largest |added error| of the median block that passes.")
     sample_count: Count = Field(description="Requests in the smallest block.")
-    tare_count: Count = Field(description="Tare samples in the smallest block.")
+    control_count: Count = Field(description="Control samples in the smallest block.")
     blocks: tuple[BlockError, ...] = Field(description="Every block.")
     judged: bool = Field(
         default=True, description="Whether the blocks together have 10 samples beyond it; else it is shown alone."
@@ -51,11 +53,11 @@ class WeightResult(BlockError):
 
 
 class JitterResult(Document):
-    """Added time against shift while the provider's own time jitters: mean |error| over blocks and weights."""
+    """Added time against shift while the provider's own time jitters: mean |error| over blocks and delays."""
 
     mode: Literal["plain", "stream"] = Field(description="Mode.")
     figure: Percentile = Field(description="Percentile.")
-    weights: tuple[str, ...] = Field(description="Weights behind it; for p50 the two-valued one alone.")
+    delays: tuple[str, ...] = Field(description="Delays behind it; for p50 the two-valued one alone.")
     added_mean_error_ms: Milliseconds = Field(description="Mean |error| of the added time.")
     shift_mean_error_ms: Milliseconds = Field(description="Mean |error| of the shift.")
     ratio: float | None = Field(description="Shift's ÷ added's; null where the added time had none.")
@@ -64,7 +66,7 @@ class JitterResult(Document):
 
 
 class Resolution(Document):
-    """What an A/A pair shows: two lanes of the same weight-0 gateway, block by block."""
+    """What an A/A pair shows: two lanes of the same control, block by block."""
 
     mode: Literal["plain", "stream"] = Field(description="Mode.")
     arrangement: Arrangement = Field(description="mixed or cell.")
@@ -80,14 +82,14 @@ class Resolution(Document):
 
 
 class FaultResult(Document):
-    """One planted fault: whether a check caught it, and which."""
+    """One injected fault: whether a check detected it, and which."""
 
     fault: str = Field(description="Name of the fault, such as `buffer`.")
-    caught: bool = Field(description="Whether a check caught it.")
+    detected: bool = Field(description="Whether a check detected it.")
     by: str | None = Field(description="The check and what it said; null when none did.")
 
 
-class DriverFloor(Document):
+class DriverBaseline(Document):
     """The direct lane by one driver in this campaign, above the provider's own time."""
 
     driver: str = Field(description="Driver.")
@@ -108,7 +110,7 @@ class CpuResult(Document):
     """A known CPU burn and what was read of it."""
 
     known_ms: Milliseconds = Field(description="CPU that the gateway recorded to have burnt for each request.")
-    measured_ms: Milliseconds = Field(description="CPU per request above the weight-0 gateway's.")
+    measured_ms: Milliseconds = Field(description="CPU per request above the control's.")
     rate_rps: float = Field(description="Rate at which both were read.")
     request_count: Count = Field(description="Requests in each.")
     limit_ratio: float = Field(description="Largest |relative error| that passes.")
@@ -128,8 +130,8 @@ CeilingOrUnknown = Annotated[Figure | UnknownCeiling, Field(union_mode="smart")]
 class Certificate(Versioned):
     """The outcome of one calibration campaign."""
 
-    schema_: Literal["weighbridge.certificate/1"] = Field(
-        default="weighbridge.certificate/1", alias="schema", description="Kind and version of this document."
+    schema_: Literal["weighbridge.certificate/2"] = Field(
+        default="weighbridge.certificate/2", alias="schema", description="Kind and version of this document."
     )
     campaign: str = Field(description="Campaign that made it.")
     made_at: str = Field(description="When, UTC, ISO 8601; it holds for seven days from then.")
@@ -137,14 +139,14 @@ class Certificate(Versioned):
     weighbridge_version: str = Field(description="Version of Weighbridge.")
     host: HostFacts = Field(description="The machine.")
     tools: tuple[ToolFacts, ...] = Field(description="Programs that took part.")
-    passed: bool = Field(description="Whether every row that is judged passed and every fault was caught.")
+    passed: bool = Field(description="Whether every row that is judged passed and every fault was detected.")
     provisional: bool = Field(description="Whether it was made in a hurry: fewer blocks or requests than it takes.")
     problems: tuple[str, ...] = Field(default=(), description="One sentence for each thing that failed.")
-    weights: tuple[WeightResult, ...] = Field(description="Known weights and what was found.")
+    known_delays: tuple[DelayResult, ...] = Field(description="Known delays and what was found.")
     jitter: tuple[JitterResult, ...] = Field(default=(), description="Added time against shift under jitter.")
     resolution: tuple[Resolution, ...] = Field(default=(), description="What an A/A pair shows on this host.")
-    faults: tuple[FaultResult, ...] = Field(description="Planted faults.")
-    floors: tuple[DriverFloor, ...] = Field(description="The direct lane by each driver.")
+    faults: tuple[FaultResult, ...] = Field(description="Injected faults.")
+    baselines: tuple[DriverBaseline, ...] = Field(description="The direct lane by each driver.")
     stamping: StampingResult | None = Field(default=None, description="What stamps cost.")
     cpu: CpuResult | None = Field(default=None, description="The known CPU burn.")
     mock_ceiling_rps: CeilingOrUnknown = Field(
@@ -155,8 +157,8 @@ class Certificate(Versioned):
     @property
     def short(self) -> Certificate:
         """The same without the figures of each block, as summaries and pages carry it."""
-        rows = tuple(row.changed(blocks=()) for row in self.weights)
-        return self.changed(weights=rows)
+        rows = tuple(row.changed(blocks=()) for row in self.known_delays)
+        return self.changed(known_delays=rows)
 
 
 CertificateOrAbsent = Annotated[Certificate | Absent, Field(union_mode="smart")]

@@ -194,11 +194,11 @@ REASONS: Mapping[str, ReasonEntry] = MappingProxyType(
 ABSENCES: Mapping[str, str] = MappingProxyType(
     {
         "not_measured": "not measured in this campaign",
-        "not_claimed": "the gateway reports no overhead of its own",
+        "not_self_reported": "the gateway reports no overhead of its own",
         "not_told": "not told",
         "no_inband": "the chain destroys the provider's stamp",
-        "floor": "the floor is what the others are compared with",
-        "no_floor": "no block has an accepted run of the cell and of the direct lane",
+        "baseline": "the baseline is what the others are compared with",
+        "no_baseline": "no block has an accepted run of the cell and of the direct lane",
         "no_accepted_run": "no accepted run has this figure",
         "totals_missing": "the driver gave no totals",
         "no_events": "this lane delivers no events",
@@ -260,9 +260,10 @@ FLAGS: Mapping[str, str] = MappingProxyType(
         "few_samples": "A percentile has fewer than 10 samples beyond it in some run: shown with its rank, no "
         "figure.",
         "few_runs": "Fewer runs were accepted than the campaign wanted.",
-        "floor_limited": "The direct lane's own p99 above the provider's time is more than 20 % of the shift's p50.",
-        "ttfb_floor_limited": "The same for the shift of the time to first byte.",
-        "floor_slow": "The direct lane's median under this load is more than twice its median with one client.",
+        "baseline_limited": "The direct lane's own p99 above the provider's time is more than 20 % "
+        "of the shift's p50.",
+        "ttfb_baseline_limited": "The same for the shift of the time to first byte.",
+        "baseline_slow": "The direct lane's median under this load is more than twice its median with one client.",
         "generator_lag": "The generator's lag p99 is above 10 % of the smallest figure shown.",
         "mock_late": "The mock provider's lateness p99 is above 10 % of the smallest figure shown.",
         "rate_low": "Achieved is below 99 % of offered, but no backlog of 5 requests or more grew: the window is too "
@@ -288,7 +289,7 @@ FLAGS: Mapping[str, str] = MappingProxyType(
         "stalls": "Some chunks came after more than ten times the provider's own gap.",
         "held_back": "Streams were open at the provider and gave the client no content yet: the lane holds answers "
         "back.",
-        "added_floor_limited": "The direct lane's added p99 is more than 20 % of the added p50.",
+        "added_baseline_limited": "The direct lane's added p99 is more than 20 % of the added p50.",
         "prompts_repeated": "The provider saw fewer distinct prompts than drawing with replacement explains.",
         "counts_differ": "Arithmetic check failed: the counts of a run do not add up.",
         "not_monotone": "Arithmetic check failed: a higher percentile is smaller than a lower one.",

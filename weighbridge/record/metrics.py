@@ -13,8 +13,8 @@ from typing import Literal, get_args
 
 TimeKey = Literal[
     "response_ms", "service_ms", "ttfb_ms", "ttft_ms", "gap_ms", "added_ms", "added_first_ms", "added_total_ms",
-    "added_with_rejected_ms", "inbound_ms", "outbound_ms", "forwarding_ms", "gap_distortion_ms", "shift_ms",
-    "shift_with_rejected_ms", "ttfb_shift_ms", "claimed_overhead_ms", "claimed_difference_ms", "dispatch_lag_ms",
+    "added_with_rejected_ms", "request_path_ms", "response_path_ms", "forwarding_ms", "gap_distortion_ms", "shift_ms",
+    "shift_with_rejected_ms", "ttfb_shift_ms", "self_reported_ms", "self_reported_difference_ms", "dispatch_lag_ms",
     "release_lateness_ms",
 ]  # fmt: skip
 ValueKey = Literal[
@@ -99,10 +99,10 @@ _TIMES: tuple[Metric, ...] = (
     Metric("added_with_rejected_ms", "time", "ms", "Added, with rejected",
            "Added time (of streams: to the first content) with the rejected runs that have figures.", of=_CELL,
            merge="own", needs=("trace",), of_saturated=False, with_rejected=True),
-    Metric("inbound_ms", "time", "ms", "Inbound",
+    Metric("request_path_ms", "time", "ms", "Request path",
            "First leg of the added time: request read by the provider minus first byte written.",
            needs=("trace",), of_saturated=False),
-    Metric("outbound_ms", "time", "ms", "Outbound",
+    Metric("response_path_ms", "time", "ms", "Response path",
            "Second leg of the added time: answer (of a stream: first content) read minus its send.",
            needs=("trace",), of_saturated=False),
     Metric("forwarding_ms", "time", "ms", "Forwarding delay", "Read time minus send time of each chunk.",
@@ -118,11 +118,11 @@ _TIMES: tuple[Metric, ...] = (
            of_saturated=False, shift_of="response_ms", with_rejected=True),
     Metric("ttfb_shift_ms", "time", "ms", "Shift of TTFB", "Shift of the time to first byte.", of=_CELL,
            merge="own", needs=("baseline",), of_saturated=False, shift_of="ttfb_ms"),
-    Metric("claimed_overhead_ms", "time", "ms", "Own claim",
+    Metric("self_reported_ms", "time", "ms", "Self-reported",
            "The gateway's own overhead header, in the last requests of the warm-up.", of=_CELL,
            needs=("header",)),
-    Metric("claimed_difference_ms", "time", "ms", "Added − claim",
-           "Added time (of streams: to the first content) minus the gateway's own claim, run by run.", of=_CELL,
+    Metric("self_reported_difference_ms", "time", "ms", "Added − reported",
+           "Added time (of streams: to the first content) minus the self-reported overhead, run by run.", of=_CELL,
            merge="own", needs=("trace", "header"), of_saturated=False),
     Metric("dispatch_lag_ms", "time", "ms", "Dispatch lag",
            "Actual start minus release by the generator's pacer.", short="Lag", needs=("samples",)),

@@ -27,10 +27,15 @@ def newest(raw: Raw, kind: str, number: int, wanted: int) -> dict[str, Any]:
     return found
 
 
+def renamed(raw: Raw, names: Mapping[str, str]) -> dict[str, Any]:
+    """Return a part of a document with some of its keys renamed, in the order they had."""
+    return {names.get(key, key): value for key, value in raw.items()}
+
+
 def run_from_1(raw: Raw) -> dict[str, Any]:
     """Return `weighbridge.run/1` with clients in one list, codes for reason and absences, and rates as figures."""
-    found: dict[str, Any] = older_codes.with_absences(raw)
-    figures = found["figures"]
+    found = renamed(older_codes.with_absences(raw), _FIGURE_NAMES)
+    figures = None if found["figures"] is None else renamed(found["figures"], _FIGURE_NAMES)
     if figures is not None:
         figures |= {key: _rate_figure(figures[key]) for key in ("achieved_rps", "goodput_rps")}
     found["reason"] = None if raw["accepted"] else older_codes.reason(raw["reason"], raw["reason_text"])
@@ -39,6 +44,7 @@ def run_from_1(raw: Raw) -> dict[str, Any]:
         found.pop(name, None)
     return {
         **found,
+        "figures": figures,
         "clients": clients,
         "no_companion": why,
         "schema": "weighbridge.run/2",
@@ -61,8 +67,27 @@ def _clients_of_run(raw: Raw) -> tuple[list[dict[str, Any]], str | None]:
 
 
 def finished_from_1(raw: Raw) -> dict[str, Any]:
-    """Return `weighbridge.finished/1` with a certificate's absence as a code."""
-    return {**older_codes.with_absences(raw), "schema": "weighbridge.finished/2"}
+    """Return `weighbridge.finished/1` with a certificate of today, or its absence as a code."""
+    found = older_codes.with_absences(raw)
+    return {**found, "certificate": _certificate(found["certificate"]), "schema": "weighbridge.finished/2"}
+
+
+def certificate_from_1(raw: Raw) -> dict[str, Any]:
+    """Return `weighbridge.certificate/1` in the words of the second: known delays, control, baselines, detected."""
+    delays = [renamed(one, _DELAY_NAMES) for one in raw["weights"]]
+    return renamed(raw, {"weights": "known_delays", "floors": "baselines"}) | {
+        "known_delays": [
+            one | {"blocks": [renamed(block, _DELAY_NAMES) for block in one.get("blocks", ())]} for one in delays
+        ],
+        "jitter": [renamed(one, {"weights": "delays"}) for one in raw.get("jitter", ())],
+        "faults": [renamed(one, {"caught": "detected"}) for one in raw["faults"]],
+        "schema": "weighbridge.certificate/2",
+    }
+
+
+def _certificate(raw: Raw) -> Raw:
+    """Return the certificate within another document; an absence stays as it is."""
+    return certificate_from_1(raw) if raw.get("schema") == "weighbridge.certificate/1" else raw
 
 
 def campaign_from_1(raw: Raw) -> dict[str, Any]:
@@ -70,7 +95,16 @@ def campaign_from_1(raw: Raw) -> dict[str, Any]:
     payloads, answers = _named(raw["payloads"]), _named(raw["answers"])
     cells = [_cell(cell, payloads, answers) for cell in raw["cells"]]
     warnings = [older_codes.warning(text) for text in raw.get("warnings", ())]
-    changed = {"payloads": payloads, "answers": answers, "cells": cells, "warnings": warnings}
+    gateways = [_gateway(one) for one in raw["gateways"]]
+    changed = {
+        "payloads": payloads,
+        "answers": answers,
+        "cells": cells,
+        "warnings": warnings,
+        "gateways": gateways,
+    }
+    if "certificate" in raw:
+        changed["certificate"] = _certificate(raw["certificate"])
     return {**raw, **changed, "schema": "weighbridge.campaign/2"}
 
 
@@ -90,12 +124,19 @@ def summary_from_1(raw: Raw) -> dict[str, Any]:
         "payloads": _named(raw["payloads"]),
         "answers": _named(raw["answers"]),
         "cells": cells,
+        "gateways": [_gateway(one) for one in found["gateways"]],
+        "certificate": _certificate(found["certificate"]),
+        "slopes": [renamed(one, {"floor_slope_ms": "baseline_slope_ms"}) for one in found["slopes"]],
     }
+
+
+def _gateway(raw: Raw) -> Raw:
+    return {**raw, "kind": "baseline"} if raw["kind"] == "floor" else raw
 
 
 def _summary_cell(cell: Raw, wanted: int) -> dict[str, Any]:
     return {
-        **cell,
+        **renamed(cell, _FIGURE_NAMES | {"floor": "baseline"}),
         "reason": older_codes.reason_of_cell(cell),
         "flags": older_codes.flags(cell),
         "runs_wanted": wanted,
@@ -170,7 +211,7 @@ def _cell(flat: Raw, payloads: Raw, answers: Raw) -> dict[str, Any]:
     return {
         "cell": flat["cell"],
         "identity": identity,
-        "floor": flat["floor"],
+        "baseline": flat["floor"],
         "not_supported": flat.get("not_supported"),
     }
 
@@ -179,10 +220,24 @@ def _named(facts: Raw) -> dict[str, Any]:
     return {name: {"name": name, **one} for name, one in facts.items()}
 
 
+_FIGURE_NAMES = {
+    "claimed_overhead_ms": "self_reported_ms",
+    "claimed_difference_ms": "self_reported_difference_ms",
+    "inbound_ms": "request_path_ms",
+    "outbound_ms": "response_path_ms",
+}
+_DELAY_NAMES = {
+    "weight": "delay",
+    "surroundings": "condition",
+    "tare_ms": "control_ms",
+    "tare_count": "control_count",
+}
+
 # From each kind and number to the next; a document goes through as many steps as it takes.
 MIGRATIONS: Mapping[tuple[str, int], Callable[[Raw], dict[str, Any]]] = {
     ("weighbridge.run", 1): run_from_1,
     ("weighbridge.summary", 1): summary_from_1,
     ("weighbridge.campaign", 1): campaign_from_1,
     ("weighbridge.finished", 1): finished_from_1,
+    ("weighbridge.certificate", 1): certificate_from_1,
 }

@@ -25,7 +25,7 @@ _CODES = frozenset(
     }
 )
 _PHRASES: Mapping[str, str] = {
-    "is_floor": "floor",
+    "is_floor": "baseline",
     "valid": "not_measured",
     "no samples: the driver did not keep them": "no_samples",
     "no request is left besides those that opened a connection": "all_left_out",
@@ -43,6 +43,16 @@ _PHRASES: Mapping[str, str] = {
     "the campaign has not ended": "not_ended",
     "no calibration in this results folder": "no_certificate",
     "the kernel does not tell": "kernel_does_not_tell",
+}
+# Codes, of absences and of flags, whose words have changed since.
+_RENAMED: Mapping[str, str] = {
+    "floor": "baseline",
+    "no_floor": "no_baseline",
+    "not_claimed": "not_self_reported",
+    "floor_limited": "baseline_limited",
+    "ttfb_floor_limited": "ttfb_baseline_limited",
+    "floor_slow": "baseline_slow",
+    "added_floor_limited": "added_baseline_limited",
 }
 _BEGINNINGS: Mapping[str, str] = {
     "the probe itself was late": "probe_lagged",
@@ -82,11 +92,11 @@ def absence(text: str) -> dict[str, str]:
     """Return the code and the detail of one absence."""
     head, _, rest = text.partition(": ")
     if text in _CODES:
-        return {"absent": text, "detail": ""}
+        return {"absent": _RENAMED.get(text, text), "detail": ""}
     if text in _PHRASES:
         return {"absent": _PHRASES[text], "detail": ""}
     if rest and head in _CODES:
-        return {"absent": head, "detail": "" if head in ("floor", "no_floor") else rest}
+        return {"absent": _RENAMED.get(head, head), "detail": "" if head in ("floor", "no_floor") else rest}
     code = next((code for beginning, code in _BEGINNINGS.items() if text.startswith(beginning)), "not_measured")
     return {"absent": code, "detail": text}
 
@@ -115,7 +125,8 @@ def reason_of_cell(cell: Raw) -> dict[str, str] | None:
 
 def flags(raw: Raw) -> list[str]:
     """Return the flags that are still ones."""
-    return [flag for flag in raw["flags"] if flag in FLAGS]
+    named = (_RENAMED.get(flag, flag) for flag in raw["flags"])
+    return [flag for flag in named if flag in FLAGS]
 
 
 def warning(text: str) -> dict[str, str]:

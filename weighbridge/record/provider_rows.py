@@ -1,4 +1,4 @@
-"""The mock provider's own record of each request (`provider.csv`), as columns. Read by the judge; knows no rule."""
+"""The mock provider's own record of each request (`provider.csv`), as columns. Knows no rule."""
 
 from __future__ import annotations
 

@@ -141,8 +141,8 @@ class RunRecord(Versioned):
     counts: Counts | None = Field(default=None, description="Counts on both sides.")
     figures: RunFigures | None = Field(default=None, description="Figures of the run.")
     held: HeldStreams | None = Field(default=None, description="What holding streams showed; null for other loads.")
-    claimed_overhead_ms: TimingOrAbsent = Field(
-        default=Absent(absent="not_claimed"),
+    self_reported_ms: TimingOrAbsent = Field(
+        default=Absent(absent="not_self_reported"),
         description="The gateway's own overhead header, in the last requests of the warm-up.",
     )
     drain_s: Seconds | None = Field(default=None, description="Time until no event was undelivered.")

@@ -1,4 +1,4 @@
-"""The results folder: append-only campaigns, each run committed by one rename. Called by the walk and by readers.
+"""The results folder: append-only campaigns, each run committed by one rename.
 
     results/campaigns/<campaign>/   campaign.json, matrix.yaml, gateways/, events.jsonl,
                                     cells/<cell>/b01/run.json …, summary.json, finished.json
@@ -30,7 +30,7 @@ Kind = TypeVar("Kind", bound=Versioned)
 
 SAMPLES_FILE = "samples.npz"
 _PARTIAL = ".partial-"
-# Removed when the disk is full, so that the diary and finished.json still find room.
+# Removed when the disk is full, so that the event log and finished.json still find room.
 _RESERVE_FILE = ".reserve"
 _RESERVE_BYTES = 256 * 1024
 

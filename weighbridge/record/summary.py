@@ -58,7 +58,7 @@ class CellSummary(Figures):
     answer: str = Field(description="Answer name.")
     load: Load = Field(description="Load.")
     driver: str = Field(description="Driver.")
-    floor: str = Field(description="Cell id of its floor.")
+    baseline: str = Field(description="Cell id of its baseline.")
     verdict: Verdict = Field(description="Verdict of the cell.")
     reason: Reason | None = Field(description="Why it has no figures; null for one that is valid or saturated.")
     flags: tuple[FlagCode, ...] = Field(description="Remarks.")
@@ -86,7 +86,9 @@ class Slope(Document):
     )
     intercept_ms: float = Field(description="Median over the blocks, ms at zero.")
     residual_ms: float = Field(description="Largest distance of a block's point from its line, ms.")
-    floor_slope_ms: float | None = Field(default=None, description="The same on the direct lane; null without one.")
+    baseline_slope_ms: float | None = Field(
+        default=None, description="The same on the direct lane; null without one."
+    )
     block_count: Count = Field(description="Blocks with two points or more.")
     point_count: Count = Field(description="Points in all.")
 
@@ -96,7 +98,7 @@ class GatewaySummary(Document):
 
     id: str = Field(description="Recipe id.")
     name: str = Field(description="Name for people.")
-    kind: Literal["floor", "mock", "product"] = Field(description="What sort of lane it is.")
+    kind: Literal["baseline", "mock", "product"] = Field(description="What sort of lane it is.")
     label: str | None = Field(description="Words that must stand beside the name, such as `mock, not a product`.")
     version: str | None = Field(description="Version weighed.")
     sha256: str | None = Field(description="Digest of what was weighed.")
@@ -120,7 +122,7 @@ class Summary(Versioned):
     provenance: CampaignRecord = Field(description="campaign.json as written at the start.")
     payloads: dict[str, PayloadSpec] = Field(description="Payloads by name.")
     answers: dict[str, AnswerSpec] = Field(description="Answers by name.")
-    gateways: tuple[GatewaySummary, ...] = Field(description="Gateways in the order of the matrix, floor first.")
+    gateways: tuple[GatewaySummary, ...] = Field(description="Gateways in the order of the matrix, baseline first.")
     loaded_machine: bool = Field(description="Whether other work loaded the machine during an accepted run.")
     loaded_text: str | None = Field(description="What was seen of it.")
     runs_accepted: Count = Field(description="Accepted runs in all.")

@@ -1,4 +1,4 @@
-"""What a gateway of known weights recorded of each request (`weights.csv`), as columns. Read by the judge."""
+"""What a gateway of known delays recorded of each request (`delays.csv`), as columns."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SIGN = 1 << 63
 
 
 @dataclass(frozen=True)
-class WeightRows:
+class DelayRows:
     """One row a request: its reference as a signed number, the time it was held, CPU burnt (`UNKNOWN` without).
 
     `late_ns` is how much longer than asked it was held; 0 where the gateway did not record what was asked.
@@ -32,15 +32,15 @@ class WeightRows:
         return len(self.reference)
 
 
-def read_weight_rows(data: bytes, *, origin: str) -> WeightRows:
+def read_delay_rows(data: bytes, *, origin: str) -> DelayRows:
     """Rows of a gateway's CSV; those without a reference are left out. StoreError names `origin` when damaged."""
     rows = csv.DictReader(io.StringIO(data.decode("utf-8", errors="replace")))
     try:
         kept = [_read_row(row) for row in rows if row["reference"]]
     except (KeyError, ValueError, TypeError, AttributeError) as error:
-        raise StoreError(f"{origin}: not a gateway's record of weights ({error})") from error
+        raise StoreError(f"{origin}: not a gateway's record of delays ({error})") from error
     columns = np.array(kept, dtype=np.int64).reshape(-1, 4)
-    return WeightRows(*columns.T)
+    return DelayRows(*columns.T)
 
 
 def _read_row(row: dict[str, str]) -> tuple[int, int, int, int]:

@@ -24,7 +24,7 @@ from weighbridge.matrix.select import select
 
 MATRIX_HELP = "matrix file (default: matrix.yaml of the project)"
 RECIPES_HELP = "folder with more gateway recipes"
-ONLY_HELP = "shell pattern on cell ids, repeatable; the floor comes with it"
+ONLY_HELP = "shell pattern on cell ids, repeatable; the baseline comes with it"
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,7 @@ def check(_: Context, matrix: str = "", recipes: str = "", quick: bool = False) 
         cli.say(f"{driver:<10} {error}")
     for recipe in used_recipes(opened):
         if recipe.start is None:
-            continue  # the floor: nothing to get
+            continue  # the baseline: nothing to get
         try:
             said = f"{find_gateway(recipe, cli.home(), environ).facts.version or 'version unknown'}"
         except ToolMissing as error:

@@ -1,4 +1,4 @@
-"""Getting what a matrix needs: the load generator and the gateways, installed or found. Used by several tasks."""
+"""Getting what a matrix needs: the load generator and the gateways, installed or found."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Faults of answers: wrong ones, late ones, none.
 
 Built by the faulty wrapper from a fault's value; each sees chat requests only. Known time and known work are in
-`weights`.
+`delays`.
 """
 
 from __future__ import annotations

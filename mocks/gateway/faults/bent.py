@@ -1,6 +1,6 @@
 """A visit whose streamed answer is bent on its way to the client; a plain answer goes through as it is.
 
-Made by the faults of `streams`. The proxy answers it as it would answer the client.
+The proxy answers it as it would answer the client.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What a bank adds: leaks in prompts, inside information, unhedged advice and poor answers.
 
-Used by the chain. dlp acts on prompts, the others on answers. They judge wording only; what they look for is far from
-the plain words that loads are made of.
+dlp acts on prompts, the others on answers. They judge wording only; what they look for is far from the plain words
+that loads are made of.
 """
 
 from __future__ import annotations

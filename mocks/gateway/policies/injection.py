@@ -1,6 +1,6 @@
 """Prompt injection: blocks prompts that try to overrule the instructions a model was given.
 
-Used by the chain on every message. It judges wording only and never changes a text.
+It judges wording only and never changes a text.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ def test_a_campaign_shows_its_own_certificate_even_a_failed_one(tmp_path: Path) 
 
     assert isinstance(found, Certificate)
     assert (found.campaign, found.passed) == ("b", False)
-    assert all(row.blocks == () for row in found.weights)
+    assert all(row.blocks == () for row in found.known_delays)
 
 
 def test_the_newest_one_that_holds_is_shown(tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_the_newest_one_that_holds_is_shown(tmp_path: Path) -> None:
     stored(tmp_path, "old", certificate(record("old"), made_at=NOW - timedelta(days=8)))
     stored(tmp_path, "good", certificate(record("good"), made_at=NOW - timedelta(days=2)))
     stored(tmp_path, "better", certificate(record("better"), made_at=NOW - timedelta(hours=2)))
-    stored(tmp_path, "failed", certificate(record("failed"), made_at=NOW - timedelta(hours=1), caught=False))
+    stored(tmp_path, "failed", certificate(record("failed"), made_at=NOW - timedelta(hours=1), detected=False))
     damaged = stored(tmp_path, "damaged")
     (damaged.folder / "certificate.json").write_text("{")
 

@@ -51,10 +51,10 @@ def test_a_matrix_may_name_every_driver_and_no_other(tmp_path: Path) -> None:
     for name in DRIVERS:
         driven = cells(tmp_path, ("runs: 3", f"runs: 3\ndriver: {name}"))
         assert {cell.driver for cell in driven} == {name}
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError) as detected:
         loaded(tmp_path, ("runs: 3", "runs: 3\ndriver: prob"))
 
-    said = str(caught.value)
+    said = str(detected.value)
     assert f":15:9: driver: 'prob' is not known; expected {listed(DRIVERS)}. Did you mean probe?" in said
 
 

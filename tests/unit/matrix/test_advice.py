@@ -50,7 +50,7 @@ def test_too_few_requests_for_a_percentile(tmp_path: Path, count: int, said: str
 
 def test_too_few_requests_at_a_rate_are_located(tmp_path: Path) -> None:
     """The sentence stands where the duration was written."""
-    (line,) = _said(tmp_path, ("duration: 30s", "duration: 8s, ride_along: off"))
+    (line,) = _said(tmp_path, ("duration: 30s", "duration: 8s, companion: off"))
 
     assert line.startswith(
         f"{tmp_path / 'matrix.yaml'}:12:38: loads.rate.duration: 50 per second measures 400 requests"

@@ -42,7 +42,7 @@ def test_the_baseline_differs_by_lane_only_and_is_there(tmp_path: Path) -> None:
 
     for cell in found:
         baseline = by_id[cell.baseline]
-        assert baseline.is_floor
+        assert baseline.is_baseline
         assert baseline.baseline == baseline.id
         assert (window_of(baseline), baseline.disk) == (window_of(cell), cell.disk)
 

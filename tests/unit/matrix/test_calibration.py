@@ -11,7 +11,7 @@ from tests.examples.matrix_samples import ROOT
 from weighbridge import resources
 from weighbridge.errors import InputError
 from weighbridge.load.drivers import TRAITS
-from weighbridge.matrix.calibration import TARE, Calibration
+from weighbridge.matrix.calibration import CONTROL, Calibration
 from weighbridge.matrix.catalogue import read_catalogue
 from weighbridge.matrix.expand import expand
 from weighbridge.matrix.load import read_matrix
@@ -37,21 +37,21 @@ def cells_of(path: Path):
 
 @pytest.mark.parametrize("quick", [False, True])
 def test_the_shipped_calibration_weighs_what_it_should(quick: bool) -> None:
-    """All weights, both modes, quiet and busy, all planted faults, all drivers; an A/A pair among the cells."""
+    """All delays, both modes, quiet and busy, all injected faults, all drivers; an A/A pair among the cells."""
     matrix = read_matrix(SHIPPED, TRAITS, quick=quick).matrix
     spec = matrix.calibration
     assert spec is not None
-    assert spec.weights == ("weight-1ms", "weight-3ms", "weight-10ms", "weight-two-valued", "weight-slow")
+    assert spec.known_delays == ("delay-1ms", "delay-3ms", "delay-10ms", "delay-two-valued", "delay-slow")
     assert spec.modes == ("plain", "stream")
     for mode in spec.modes:
         load = spec.mixed(mode)
         assert load is not None
-        assert {"quiet", "busy"} <= set(load.surroundings)
+        assert {"quiet", "busy"} <= set(load.conditions)
     assert {fault.split("-")[0] for fault in spec.faults} == {"buffer", "coalesce", "drop", "error500", "stall"}
-    assert spec.floors is not None
-    assert spec.floors.drivers == ("oha", "wrk", "probe")
-    tares = [entry for entry in matrix.gateways if entry.settings.get("weight", TARE) == TARE]
-    assert len(tares) == 2
+    assert spec.baselines is not None
+    assert spec.baselines.drivers == ("oha", "wrk", "probe")
+    controls = [entry for entry in matrix.gateways if entry.settings.get("delay", CONTROL) == CONTROL]
+    assert len(controls) == 2
 
 
 def test_the_full_one_is_no_provisional_one() -> None:
@@ -75,20 +75,20 @@ def test_it_fits_the_time_that_is_promised() -> None:
 @pytest.mark.parametrize(
     ("changes", "key", "words"),
     [
-        ({"weights": ["weight-3s"]}, "weights[0]", "did you mean weight-3ms"),
-        ({"weights": [TARE]}, "weights", "tare"),
+        ({"known_delays": ["delay-3s"]}, "known_delays[0]", "did you mean delay-3ms"),
+        ({"known_delays": [CONTROL]}, "known_delays", "control"),
         ({"faults": ["buffer", "bufer"]}, "faults[1]", "did you mean buffer"),
-        ({"recipe": "reference"}, "recipe", "no recipe 'reference' with a setting weight"),
-        ({"burn": {"weight": "burn-9ms"}}, "burn.weight", "did you mean burn-2ms"),
+        ({"recipe": "reference"}, "recipe", "no recipe 'reference' with a setting delay"),
+        ({"burn": {"delay": "burn-9ms"}}, "burn.delay", "did you mean burn-2ms"),
     ],
 )
 def test_what_the_recipe_does_not_have_is_refused_where_it_stands(
     tmp_path: Path, changes: dict[str, object], key: str, words: str
 ) -> None:
     """The sentence names file, line and key, and the nearest thing that exists."""
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError) as detected:
         cells_of(changed(tmp_path, **changes))
-    said = str(caught.value)
+    said = str(detected.value)
     assert f"calibration.{key}" in said
     assert words.lower() in said.lower()
 
@@ -101,7 +101,7 @@ def test_the_recipe_must_be_listed(tmp_path: Path) -> None:
     del document["quick"]
     path.write_text(yaml.safe_dump(document, sort_keys=False))
 
-    with pytest.raises(InputError, match="weight is not listed under gateways"):
+    with pytest.raises(InputError, match="control is not listed under gateways"):
         cells_of(path)
 
 
@@ -110,10 +110,10 @@ def test_the_recipe_must_be_listed(tmp_path: Path) -> None:
     [
         {"plain": {"per_second": 0}},
         {"plain": {"per_second": 290, "blocks": 0}},
-        {"stream": {"per_second": 97, "surroundings": ["calm"]}},
+        {"stream": {"per_second": 97, "conditions": ["calm"]}},
         {"neighbour": {"share": 2}},
         {"jitter": "2s"},
-        {"floors": {"drivers": ["ab"]}},
+        {"baselines": {"drivers": ["ab"]}},
         {"wheights": []},
     ],
 )
@@ -128,3 +128,27 @@ def test_modes_can_be_left_out() -> None:
     spec = Calibration.model_validate({"faults": ()})
 
     assert (spec.modes, spec.window_count) == ((), 1)
+
+
+@pytest.mark.parametrize(
+    ("then", "now"),
+    [("weights", "known_delays"), ("surroundings", "conditions"), ("floors", "baselines"), ("weight", "delay")],
+)
+def test_words_of_earlier_versions_are_refused_with_those_of_today(tmp_path: Path, then: str, now: str) -> None:
+    """A key or a setting that has another name now is no unknown word: the sentence says what it is called."""
+    text = SHIPPED.read_text(encoding="utf-8")
+    before = f"{now}: "
+    assert before in text
+    path = tmp_path / "calibration.yaml"
+    path.write_text(text.replace(before, f"{then}: ", 1), encoding="utf-8")
+    with pytest.raises(InputError, match=rf"Did you mean {now}\?"):
+        cells_of(path)
+
+
+def test_the_recipe_of_earlier_versions_is_refused_with_that_of_today(tmp_path: Path) -> None:
+    """`weight` was the name of the recipe."""
+    text = SHIPPED.read_text(encoding="utf-8").replace("control", "weight")
+    path = tmp_path / "calibration.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=r"Did you mean control\?"):
+        cells_of(path)

@@ -1,4 +1,4 @@
-"""Expansion: product, floors, claims, ids and connections."""
+"""Expansion: product, baselines, claims, ids and connections."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.examples.matrix_samples import catalogue, cells, loaded
 from weighbridge.errors import InputError
 from weighbridge.matrix.catalogue import Catalogue
-from weighbridge.matrix.cells import FLOOR
+from weighbridge.matrix.cells import BASELINE
 from weighbridge.matrix.expand import expand
 from weighbridge.matrix.loads.rate import auto_connections
 from weighbridge.matrix.requests import AnswerSpec
@@ -47,22 +47,22 @@ def test_further_axes_appear_only_when_they_vary(tmp_path: Path) -> None:
     assert "beta@log=on,workers=2.none.work" in {cell.lane.name for cell in found}
 
 
-def test_floors_are_there_without_being_listed(tmp_path: Path) -> None:
-    """Every cell of a gateway has its floor, with chain none and the same load, mode, disk, payload, answer."""
+def test_baselines_are_there_without_being_listed(tmp_path: Path) -> None:
+    """Every cell of a gateway has its baseline, with chain none and the same load, mode, disk, payload, answer."""
     found = cells(tmp_path)
     by_id = {cell.id: cell for cell in found}
 
     for cell in found:
-        floor = by_id[cell.baseline]
-        assert floor.is_floor
-        assert floor.lane.chain == "none"
-        assert (floor.load, floor.mode, floor.payload, floor.answer, floor.lane.disk) == (
+        baseline = by_id[cell.baseline]
+        assert baseline.is_baseline
+        assert baseline.lane.chain == "none"
+        assert (baseline.load, baseline.mode, baseline.payload, baseline.answer, baseline.lane.disk) == (
             cell.load, cell.mode, cell.payload, cell.answer, cell.lane.disk,
         )  # fmt: skip
 
 
 def test_listing_direct_changes_nothing(tmp_path: Path) -> None:
-    """The floor may be listed and is there once."""
+    """The baseline may be listed and is there once."""
     assert cells(tmp_path, ("[alpha, beta]", "[direct, alpha, beta]")) == cells(tmp_path)
 
 
@@ -103,8 +103,8 @@ def test_auto_connections_leave_room_for_the_longest_answer(rate: float, mode: s
     assert auto_connections(rate, ANSWER, mode) == connections  # type: ignore[arg-type]
 
 
-def test_include_and_exclude_leave_floors(tmp_path: Path) -> None:
-    """Patterns pick cells of gateways; the floors of what stays come along, other floors go."""
+def test_include_and_exclude_leave_baselines(tmp_path: Path) -> None:
+    """Patterns pick cells of gateways; the baselines of what stays come along, other baselines go."""
     found = cells(tmp_path, ("runs: 3", 'runs: 3\ninclude: ["beta.none.*"]\nexclude: ["*.stream.*", "*.clients-1"]'))
 
     assert [cell.id for cell in found] == [
@@ -115,14 +115,14 @@ def test_include_and_exclude_leave_floors(tmp_path: Path) -> None:
     ]
 
 
-def test_an_excluded_floor_stays_where_it_is_needed(tmp_path: Path) -> None:
-    """Excluding direct does not take the floor from the gateways."""
+def test_an_excluded_baseline_stays_where_it_is_needed(tmp_path: Path) -> None:
+    """Excluding direct does not take the baseline from the gateways."""
     assert cells(tmp_path, ("runs: 3", 'runs: 3\nexclude: ["direct.*"]')) == cells(tmp_path)
 
 
-def test_the_floor_alone_can_be_included(tmp_path: Path) -> None:
+def test_the_baseline_alone_can_be_included(tmp_path: Path) -> None:
     """A matrix may ask for nothing but the lane without a gateway."""
-    assert {c.lane.gateway for c in cells(tmp_path, ("runs: 3", 'runs: 3\ninclude: ["direct.*"]'))} == {FLOOR}
+    assert {c.lane.gateway for c in cells(tmp_path, ("runs: 3", 'runs: 3\ninclude: ["direct.*"]'))} == {BASELINE}
 
 
 def test_a_pattern_for_cells_that_a_quick_run_lacks_is_no_fault(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_a_pattern_for_cells_that_a_quick_run_lacks_is_no_fault(tmp_path: Path) 
     assert expand(loaded(tmp_path, ("runs: 3", quick), quick=True), catalogue())
 
 
-def test_without_the_floor_recipe_nothing_is_weighed(tmp_path: Path) -> None:
+def test_without_the_baseline_recipe_nothing_is_weighed(tmp_path: Path) -> None:
     """A catalogue without direct is refused in one sentence."""
     with pytest.raises(InputError, match="no recipe folder holds direct"):
         expand(loaded(tmp_path), Catalogue({}))
@@ -153,8 +153,8 @@ _axes = st.fixed_dictionaries(
 
 @settings(max_examples=40, deadline=None)
 @given(_axes)
-def test_expansion_is_the_product_with_unique_ids_and_a_floor_for_each(axes: dict[str, object]) -> None:
-    """Whatever the axes: as many cells as their product, no id twice, every floor present, names fit for files."""
+def test_expansion_is_the_product_with_unique_ids_and_a_baseline_for_each(axes: dict[str, object]) -> None:
+    """Whatever the axes: as many cells as their product, no id twice, every baseline present, names fit for files."""
     gateways = [*axes["gateways"], "alpha"] if "alpha" not in axes["gateways"] else axes["gateways"]  # type: ignore[misc,operator]
     needs_beta = "stream" in str(axes["modes"])
     if needs_beta and "beta" not in gateways:

@@ -41,13 +41,13 @@ def _first_comment(file: Path) -> str:
 @pytest.mark.parametrize("file", BAD, ids=lambda file: file.stem)
 def test_a_bad_matrix_is_refused_by_the_sentence_in_its_first_line(file: Path) -> None:
     """The sentence names file, line, column and key, says what was expected, and fits on one line."""
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError) as detected:
         expand(read_matrix(file, TRAITS), catalogue())
 
-    sentence = str(caught.value)
+    sentence = str(detected.value)
     assert f"{file}:{_first_comment(file)}" == sentence
     assert "\n" not in sentence
-    assert caught.value.exit_code == 2
+    assert detected.value.exit_code == 2
 
 
 def test_there_is_a_bad_matrix_for_every_kind_of_fault() -> None:
@@ -70,5 +70,5 @@ def test_what_is_shipped_expands_with_the_shipped_recipes(file: Path, quick: boo
     """Default matrix and examples are good input, in full and quick."""
     cells = expand(read_matrix(file, TRAITS, quick=quick), read_catalogue([ROOT / "templates" / "gateways"]))
 
-    assert any(cell.is_floor for cell in cells)
-    assert any(not cell.is_floor for cell in cells)
+    assert any(cell.is_baseline for cell in cells)
+    assert any(not cell.is_baseline for cell in cells)

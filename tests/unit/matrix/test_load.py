@@ -179,10 +179,10 @@ def test_flags_replace_runs_and_driver(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_flags_that_cannot_be_are_refused(tmp_path: Path, flags: dict[str, object], said: str) -> None:
     """Bad flags are sentences as bad keys are."""
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError) as detected:
         loaded(tmp_path).override(**flags)  # type: ignore[arg-type]
 
-    assert str(caught.value) == said
+    assert str(detected.value) == said
 
 
 _NAMES = st.sampled_from(["none", "alpha", "1k", "oha", "kind", "-1s", "30s", "1e9", "", "a b", "\x1b", "9" * 30])

@@ -64,12 +64,12 @@ def test_the_order_is_the_same_on_every_machine() -> None:
     ]
 
 
-def test_the_floor_stands_anywhere_and_blocks_differ() -> None:
-    """Over forty blocks the floor is first and last at least once, and cells move in their lane."""
+def test_the_baseline_stands_anywhere_and_blocks_differ() -> None:
+    """Over forty blocks the baseline is first and last at least once, and cells move in their lane."""
     blocks = order_blocks(CELLS, 40, 1)
     places = {[lane.gateway for lane, _ in lanes(block)].index("direct") for block in blocks}
 
     assert places == {0, 1, 2, 3, 4}
     assert len({tuple(cell.id for cell in block) for block in blocks}) > 30
-    floors = {tuple(cell.id for cell in block if cell.is_floor) for block in blocks}
-    assert len(floors) > 20
+    baselines = {tuple(cell.id for cell in block if cell.is_baseline) for block in blocks}
+    assert len(baselines) > 20

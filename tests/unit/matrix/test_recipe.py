@@ -62,10 +62,10 @@ def _gamma(folder: Path, *changes: tuple[str, str], lock: str = LOCK, template: 
 
 
 def _refusal(folder: Path) -> str:
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError) as detected:
         read_recipe(folder)
-    assert "\n" not in str(caught.value)
-    return str(caught.value).replace(f"{folder}/", "")
+    assert "\n" not in str(detected.value)
+    return str(detected.value).replace(f"{folder}/", "")
 
 
 def test_a_catalogue_knows_its_recipes_by_folder_name() -> None:
@@ -160,10 +160,10 @@ def test_a_later_folder_does_not_replace_a_gateway(tmp_path: Path) -> None:
     """Two folders with one id are refused, naming both; the same folder given twice is no conflict."""
     shutil.copytree(GOOD / "beta", tmp_path / "beta")
 
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError) as detected:
         read_catalogue([GOOD, tmp_path])
-    assert str(GOOD / "beta") in str(caught.value)
-    assert str(tmp_path / "beta" / "gateway.yaml") in str(caught.value)
+    assert str(GOOD / "beta") in str(detected.value)
+    assert str(tmp_path / "beta" / "gateway.yaml") in str(detected.value)
     assert read_catalogue([GOOD, GOOD]).ids == ("alpha", "beta", "direct")
 
 
@@ -189,7 +189,10 @@ def test_a_folder_name_that_cannot_be_an_id_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (("kind: product", "kind: produkt"), "gateway.yaml:3:7: kind: 'produkt' is not known; expected floor, mock"),
+        (
+            ("kind: product", "kind: produkt"),
+            "gateway.yaml:3:7: kind: 'produkt' is not known; expected baseline, mock",
+        ),
         (("  kind: python", "  kind: pyton"), "gateway.yaml:8:9: artifact.kind: 'pyton' is not known"),
         (("  kind: python\n", ""), "gateway.yaml:8:3: artifact: has no kind; expected a mapping with its kind"),
         (("  package:", "  pakage:"), "gateway.yaml:11:3: artifact.pakage: is no known key; expected kind, "),
@@ -224,7 +227,7 @@ def test_a_folder_name_that_cannot_be_an_id_is_refused(tmp_path: Path) -> None:
         (("control_plane: true", "control_plane: yes"), "needs.control_plane: is 'yes'; expected true or false"),
         (("name: Gamma", 'name: "a\\nb"'), "name: 'a\\nb' is no title"),
         (("gateway/1", "gateway/2"), "gateway.yaml:1:9: schema: weighbridge.gateway/2 is of a later Weighbridge"),
-        (("kind: product", "kind: floor"), "gateway.yaml:3:7: kind: is floor in the folder gamma"),
+        (("kind: product", "kind: baseline"), "gateway.yaml:3:7: kind: is baseline in the folder gamma"),
         (("kind: product", "kind: mock"), "label: is missing for a mock"),
         (("gateway/1\n", "gateway/1\nstop: {signal: KILL}\n"), "stop.signal: 'KILL' is not known"),
     ],
@@ -285,7 +288,7 @@ def test_a_lock_without_hashes_is_refused(tmp_path: Path) -> None:
         ("ready: {path: /, within: 1s}", "ready: is given for the lane without a gateway"),
     ],
 )
-def test_the_floor_starts_nothing(tmp_path: Path, add: str, said: str) -> None:
+def test_the_baseline_starts_nothing(tmp_path: Path, add: str, said: str) -> None:
     """The lane without a gateway has nothing to start or to wait for."""
     shutil.copytree(GOOD / "direct", tmp_path / "direct")
     with (tmp_path / "direct" / "gateway.yaml").open("a") as file:
@@ -305,5 +308,5 @@ def test_a_recipe_without_keys_is_refused(tmp_path: Path, text: str) -> None:
 
 
 def test_the_shipped_recipes_are_sound() -> None:
-    """Every folder under templates/gateways is a recipe that holds together, the floor among them."""
+    """Every folder under templates/gateways is a recipe that holds together, the baseline among them."""
     assert "direct" in read_catalogue([ROOT / "templates" / "gateways"]).ids

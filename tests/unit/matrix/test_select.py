@@ -18,8 +18,8 @@ def test_no_pattern_selects_everything(tmp_path: Path) -> None:
     assert select(found, []) == found
 
 
-def test_selection_adds_the_floor_of_what_it_selects_and_nothing_else(tmp_path: Path) -> None:
-    """One cell comes with one floor, in the order of the cells."""
+def test_selection_adds_the_baseline_of_what_it_selects_and_nothing_else(tmp_path: Path) -> None:
+    """One cell comes with one baseline, in the order of the cells."""
     picked = select(cells(tmp_path), ["beta.none.work.stream.clients-10"])
 
     assert [cell.id for cell in picked] == ["direct.none.work.stream.clients-10", "beta.none.work.stream.clients-10"]
@@ -56,11 +56,11 @@ def test_a_pattern_that_matches_nothing_is_answered_with_one_that_does(
 ) -> None:
     """The suggestion is a pattern that works when typed."""
     found = cells(tmp_path)
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError) as detected:
         select(found, [pattern])
 
-    assert caught.value.suggestion == meant
-    assert f"the pattern {pattern!r} matches no cell" in str(caught.value)
+    assert detected.value.suggestion == meant
+    assert f"the pattern {pattern!r} matches no cell" in str(detected.value)
     assert select(found, [meant])
 
 

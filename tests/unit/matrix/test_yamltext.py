@@ -60,11 +60,11 @@ def test_every_key_and_value_knows_its_place() -> None:
 )  # fmt: skip
 def test_what_is_not_plain_yaml_is_refused_where_it_stands(text: bytes, said: str) -> None:
     """Each refusal is one sentence with the place."""
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError) as detected:
         read_yaml(FILE, text)
 
-    assert str(caught.value).startswith(said)
-    assert "\n" not in str(caught.value)
+    assert str(detected.value).startswith(said)
+    assert "\n" not in str(detected.value)
 
 
 def test_an_alias_bomb_is_refused_without_being_expanded() -> None:

@@ -312,7 +312,7 @@ def test_a_handler_bug_costs_one_answer(rig: Rig) -> None:
 
     def handle(exchange: Exchange) -> None:
         if exchange.path == "/bug":
-            raise RuntimeError("planted")
+            raise RuntimeError("injected")
         echo(exchange)
 
     server = rig.serve(handle)
@@ -321,7 +321,7 @@ def test_a_handler_bug_costs_one_answer(rig: Rig) -> None:
         answer = read_all(client)
 
     assert re.findall(rb"HTTP/1.1 (\d+)", answer) == [b"500", b"200"]
-    assert [str(fault["exception"]) for fault in rig.faults] == ["planted"]
+    assert [str(fault["exception"]) for fault in rig.faults] == ["injected"]
 
 
 def test_an_answer_is_given_once(rig: Rig) -> None:

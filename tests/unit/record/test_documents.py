@@ -105,6 +105,35 @@ def test_what_a_summary_said_in_phrases_is_codes_now() -> None:
     assert "served 66 of 150/s" in campaign_text(found)
 
 
+def test_what_words_have_changed_is_read_in_those_of_today() -> None:
+    """Figures, flags, kinds and certificates of the first version come back under their names of today, none lost."""
+    path = FOLDER / "run-1" / "plain-with-companion.json"
+    raw = json.loads(path.read_text(encoding="utf-8"))
+    run = example("run-1/plain-with-companion")
+    assert run.self_reported_ms == Absent(absent="not_self_reported")
+    for now, then in (("request_path_ms", "inbound_ms"), ("response_path_ms", "outbound_ms")):
+        assert run.figures.timing(now).p50 == raw["figures"][then]["p50"]
+    found = example("summary-1/every-outcome")
+    assert {gateway.kind for gateway in found.gateways} == {"baseline", "mock", "product"}
+    then = json.loads((FOLDER / "summary-1" / "every-outcome.json").read_text(encoding="utf-8"))["cells"]
+    assert [cell.baseline for cell in found.cells] == [cell["floor"] for cell in then]
+    quick = example("summary-1/quick")
+    direct = next(cell for cell in quick.cells if cell.gateway == "direct")
+    assert direct.timing("shift_ms") == Absent(absent="baseline")
+    flags = [
+        flag
+        for cell in json.loads((FOLDER / "summary-1" / "quick.json").read_text())["cells"]
+        for flag in cell["flags"]
+    ]
+    assert [flag.replace("floor", "baseline") for flag in flags] == [
+        flag for cell in quick.cells for flag in cell.flags
+    ]
+    certificate = example("certificate-1/provisional")
+    assert {one.condition for one in certificate.known_delays} == {"quiet"}
+    assert all(block.control_ms > 0 for one in certificate.known_delays for block in one.blocks)
+    assert example("finished-1/calibration").certificate.known_delays
+
+
 def test_a_newer_document_is_refused_and_a_broken_older_one_told() -> None:
     """What a later Weighbridge wrote is not guessed at; an older document that lacks a part is named."""
     path = FOLDER / "run-1" / "rejected.json"

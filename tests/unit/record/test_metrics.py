@@ -77,5 +77,6 @@ def test_a_change_is_validated() -> None:
     with pytest.raises(ValidationError):
         cell("litellm", rate(50)).with_figures({"shift_ms": 3.0})
     assert (
-        cell("litellm", rate(50)).changed(shift_ms=Absent(absent="no_floor")).timing("shift_ms").absent == "no_floor"
+        cell("litellm", rate(50)).changed(shift_ms=Absent(absent="no_baseline")).timing("shift_ms").absent
+        == "no_baseline"
     )

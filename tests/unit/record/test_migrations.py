@@ -58,11 +58,11 @@ ANSWERS = {"20ms": {"delay_s": 0.02, "chunk_count": 16, "gap_s": 0.005}}
 )
 def test_a_planned_cell_has_its_load_again(flat: dict[str, Any], load: object) -> None:
     """Each kind of flat load becomes the document of its kind; what was not told is 0."""
-    raw = campaign_from_1({"payloads": PAYLOADS, "answers": ANSWERS, "cells": [flat]})
+    raw = campaign_from_1({"payloads": PAYLOADS, "answers": ANSWERS, "gateways": [], "cells": [flat]})
     kept = PlannedCell.model_validate_json(json.dumps(raw["cells"][0]))
 
     assert kept.load == load
-    assert (kept.cell, kept.floor, kept.settings) == (flat["cell"], flat["floor"], {"workers": "2"})
+    assert (kept.cell, kept.baseline, kept.settings) == (flat["cell"], flat["floor"], {"workers": "2"})
     assert kept.provider_time_s == pytest.approx(flat["provider_time_s"])
 
 
@@ -90,10 +90,15 @@ def _older_campaign(raw: dict[str, Any]) -> dict[str, Any]:
         load = _flat_load(identity["load"])
         flat |= {"payload": identity["payload"]["name"], "answer": identity["answer"]["name"], **load}
         flat |= {"load_kind": flat.pop("kind"), "provider_time_s": 0.02, "rider_rps": None, "no_rider": None}
-        cells.append(flat | {name: kept[name] for name in ("cell", "floor", "not_supported")})
+        flat |= {"cell": kept["cell"], "floor": kept["baseline"], "not_supported": kept["not_supported"]}
+        cells.append(flat)
     older = {name: value for name, value in raw.items() if name not in ("plan", "plan_sha256")}
     specs = {name: _without_names(raw[name]) for name in ("payloads", "answers")}
-    return {**older, **specs, "cells": cells}
+    return {**older, **specs, "cells": cells, "gateways": _older_gateways(raw)}
+
+
+def _older_gateways(raw: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{**one, "kind": "floor"} if one["kind"] == "baseline" else one for one in raw["gateways"]]
 
 
 def test_an_older_campaign_and_summary_are_read() -> None:
@@ -102,7 +107,14 @@ def test_an_older_campaign_and_summary_are_read() -> None:
     raw = json.loads(made.to_json())
     older = {**raw, "provenance": _older_campaign(raw["provenance"])}
     older |= {name: _without_names(raw[name]) for name in ("payloads", "answers")}
-    older["cells"] = [{**one, "load": _flat_load(one["load"])} for one in raw["cells"]]
+    older["cells"] = [
+        {
+            **{"floor" if key == "baseline" else key: value for key, value in one.items()},
+            "load": _flat_load(one["load"]),
+        }
+        for one in raw["cells"]
+    ]
+    older["gateways"] = _older_gateways(raw)
 
     found = Summary.model_validate_json(json.dumps(summary_from_1(older)))
     record = CampaignRecord.model_validate_json(json.dumps(campaign_from_1(older["provenance"])))

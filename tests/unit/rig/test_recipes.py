@@ -64,10 +64,10 @@ def litellm_config(chain: str, folder: Path) -> tuple[bytes, dict[str, Any]]:
     return text, yaml.safe_load(text)
 
 
-def test_direct_is_the_floor_and_starts_nothing() -> None:
+def test_direct_is_the_baseline_and_starts_nothing() -> None:
     """No program, no chain but `none`, both modes."""
     direct = recipe_of("direct")
-    assert (direct.kind, direct.start, set(direct.chains)) == ("floor", None, {"none"})
+    assert (direct.kind, direct.start, set(direct.chains)) == ("baseline", None, {"none"})
     assert set(direct.serves.modes) == {"plain", "stream"}
 
 

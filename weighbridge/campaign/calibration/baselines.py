@@ -1,4 +1,4 @@
-"""The direct lane by itself: each driver's floor, what stamps cost, and how much the mock provider can answer.
+"""The direct lane by itself: each driver's baseline, what stamps cost, and how much the mock provider can answer.
 
 All of it is shown and none of it judged.
 """
@@ -14,12 +14,12 @@ from weighbridge.campaign.schedule import Schedule, Visit, WindowSpec, block
 from weighbridge.judge.calibration.joined_quantiles import quantile_ns
 from weighbridge.judge.calibration.lane_samples import good_rows
 from weighbridge.load.drivers import DRIVERS
-from weighbridge.matrix.calibration import Floors
+from weighbridge.matrix.calibration import Baselines
 from weighbridge.matrix.requests import AnswerSpec, PayloadSpec
 from weighbridge.record.certificate import (
     NO_CEILING,
     CeilingOrUnknown,
-    DriverFloor,
+    DriverBaseline,
     StampingResult,
     UnknownCeiling,
 )
@@ -37,53 +37,53 @@ _SMALL = PayloadSpec("small", 0, 64)
 class Direct:
     """What the direct lane alone showed."""
 
-    floors: tuple[DriverFloor, ...] = ()
+    baselines: tuple[DriverBaseline, ...] = ()
     stamping: StampingResult | None = None
     ceiling: CeilingOrUnknown = NO_CEILING
 
 
-def direct_lane(setting: Setting, floors: Floors | None) -> Schedule[Direct]:
+def direct_lane(setting: Setting, baselines: Baselines | None) -> Schedule[Direct]:
     """Yield every window of the direct lane, and return what they showed."""
-    if floors is None:
+    if baselines is None:
         return Direct()
     return Direct(
-        floors=(yield from driver_floors(setting, floors)),
-        stamping=(yield from stamping(setting, floors)),
+        baselines=(yield from driver_baselines(setting, baselines)),
+        stamping=(yield from stamping(setting, baselines)),
         ceiling=(yield from mock_ceiling(setting)),
     )
 
 
-def driver_floors(setting: Setting, floors: Floors) -> Schedule[tuple[DriverFloor, ...]]:
+def driver_baselines(setting: Setting, baselines: Baselines) -> Schedule[tuple[DriverBaseline, ...]]:
     """Yield windows of each driver, interleaved; return the medians of service time above the provider's own."""
-    load = rate_load(floors.rate_rps, floors.request_count, _CONNECTIONS)
-    there = [driver for driver in floors.drivers if driver in setting.programs.tools]
-    turns = [there if number % 2 else list(reversed(there)) for number in range(1, floors.window_count + 1)]
+    load = rate_load(baselines.rate_rps, baselines.request_count, _CONNECTIONS)
+    there = [driver for driver in baselines.drivers if driver in setting.programs.tools]
+    turns = [there if number % 2 else list(reversed(there)) for number in range(1, baselines.window_count + 1)]
     cells = {
-        driver: setting.cell(f"floor.{driver}", setting.direct, "plain", load, driver=driver) for driver in there
+        driver: setting.cell(f"baseline.{driver}", setting.direct, "plain", load, driver=driver) for driver in there
     }
     records = yield from _direct(setting, [[WindowSpec(cells[driver]) for driver in turn] for turn in turns])
     provider_ms = setting.answer.provider_time_s("plain") * 1000
     return tuple(
-        _floor(
+        _baseline(
             driver,
-            floors,
-            [record for record in records if record.cell == f"floor.{driver}"],
+            baselines,
+            [record for record in records if record.cell == f"baseline.{driver}"],
             provider_ms,
             setting.programs.absent.get(driver),
         )
-        for driver in floors.drivers
+        for driver in baselines.drivers
     )
 
 
-def stamping(setting: Setting, floors: Floors) -> Schedule[StampingResult]:
+def stamping(setting: Setting, baselines: Baselines) -> Schedule[StampingResult]:
     """Yield pairs of windows, stamped and not, whose order turns; return stamped minus unstamped, medians."""
-    load = rate_load(floors.rate_rps, floors.request_count, _CONNECTIONS)
+    load = rate_load(baselines.rate_rps, baselines.request_count, _CONNECTIONS)
     names = {True: "stamped", False: "unstamped"}
     windows = {
         stamped: WindowSpec(setting.cell(name, setting.direct, "plain", load), manner={"stamps": stamped})
         for stamped, name in names.items()
     }
-    turns = [(True, False) if number % 2 else (False, True) for number in range(1, floors.window_count + 1)]
+    turns = [(True, False) if number % 2 else (False, True) for number in range(1, baselines.window_count + 1)]
     records = yield from _direct(setting, [[windows[stamped] for stamped in turn] for turn in turns])
     found = [[record for record in records if record.cell == names[stamped]] for stamped in (True, False)]
     totals = [_median(_total_p50_ms(setting, run) for run in runs) for runs in found]
@@ -115,18 +115,18 @@ def _direct(setting: Setting, turns: Sequence[Sequence[WindowSpec]]) -> Schedule
     return (yield from block(visits, 1))
 
 
-def _floor(
-    driver: str, floors: Floors, runs: Sequence[RunRecord], provider_ms: float, absent: str | None
-) -> DriverFloor:
+def _baseline(
+    driver: str, baselines: Baselines, runs: Sequence[RunRecord], provider_ms: float, absent: str | None
+) -> DriverBaseline:
     times = [run.figures.timing("service_ms") for run in runs if run.accepted and run.figures]
     known = [one for one in times if isinstance(one, Timing)]
     why = absent or next((run.reason.detail for run in runs if run.reason is not None), None)
     p50, p99 = _median(one.p50 for one in known), _median(one.p99 for one in known)
-    return DriverFloor(
+    return DriverBaseline(
         driver=driver,
         p50_ms=None if p50 is None else p50 - provider_ms,
         p99_ms=None if p99 is None else p99 - provider_ms,
-        rate_rps=floors.rate_rps,
+        rate_rps=baselines.rate_rps,
         absent=None if known else why or "no window was accepted",
     )
 

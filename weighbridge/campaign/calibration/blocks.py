@@ -1,6 +1,6 @@
 """Mixed blocks: one probe run over all lanes, each request drawn for one of them.
 
-All weights are one gateway, so that no difference of processes looks like one of weights; each request names its own
+All delays are one gateway, so that no difference of processes looks like one of delays; each request names its own
 in a header. A block that the machine spoiled is repeated, as often as the matrix allows; every attempt is kept.
 """
 
@@ -13,10 +13,10 @@ from types import MappingProxyType
 
 from weighbridge.campaign.calibration.setting import SHELF, Setting, rate_load
 from weighbridge.campaign.schedule import Judge, Route, Schedule, Visit, WindowSpec, block
-from weighbridge.judge.calibration.known_delays import Weight, weigh
-from weighbridge.judge.calibration.lane_samples import WeighedLane, timed_rows, weighed_lane, weight_block
+from weighbridge.judge.calibration.known_delays import KnownDelay, weigh
+from weighbridge.judge.calibration.lane_samples import MeasuredLane, delay_block, measured_lane, timed_rows
 from weighbridge.judge.run.block_acceptance import judge_block, judge_busy_block
-from weighbridge.matrix.calibration import BY_HEADER, HEADER, TARE, Calibration, MixedLoad, Surroundings
+from weighbridge.matrix.calibration import BY_HEADER, CONTROL, HEADER, Calibration, Condition, MixedLoad
 from weighbridge.matrix.loads import RateLoad
 from weighbridge.matrix.requests import Mode
 from weighbridge.record.run import RunRecord
@@ -24,26 +24,26 @@ from weighbridge.record.run import RunRecord
 # More than are ever open at a time, and so many requests are the block's run-up, left out by rule.
 _CONNECTIONS = 100
 _WARMUP_PER_LANE = 25
-_JUDGES: Mapping[Surroundings, Judge] = MappingProxyType(
+_JUDGES: Mapping[Condition, Judge] = MappingProxyType(
     {"quiet": judge_block, "jitter": judge_block, "busy": judge_busy_block}
 )
 # The direct lane is shown, not judged: half as many requests do.
 _DIRECT_SHARE = 0.5
-# The tare has two lanes.
-TWINS = (f"{TARE} a", f"{TARE} b")
+# The control has two lanes.
+TWINS = (f"{CONTROL} a", f"{CONTROL} b")
 
 
 @dataclass(frozen=True)
 class Kind:
-    """Mode and surroundings of mixed blocks."""
+    """Mode and condition of mixed blocks."""
 
     mode: Mode
-    surroundings: Surroundings
+    condition: Condition
 
     @property
     def id(self) -> str:
         """Name of the blocks among the kept runs."""
-        return f"mixed.{self.mode}.{self.surroundings}"
+        return f"mixed.{self.mode}.{self.condition}"
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class MixedBlock:
 
     kind: Kind
     number: int
-    lanes: Mapping[str, WeighedLane]
+    lanes: Mapping[str, MeasuredLane]
 
 
 @dataclass(frozen=True)
@@ -108,27 +108,27 @@ def blocks_of(
 
 def is_off(spec: Calibration, blocks: Sequence[MixedBlock]) -> bool:
     """Tell whether some percentile of these blocks would fail a certificate."""
-    rows = (row for weight in weights_of_blocks(spec, blocks) for row in weigh(weight))
+    rows = (row for delay in delays_of_blocks(spec, blocks) for row in weigh(delay))
     return any(row.judged and not row.passed for row in rows)
 
 
-def weights_of_blocks(spec: Calibration, blocks: Sequence[MixedBlock]) -> tuple[Weight, ...]:
-    """Return each weight in each mode and surroundings, over its blocks."""
+def delays_of_blocks(spec: Calibration, blocks: Sequence[MixedBlock]) -> tuple[KnownDelay, ...]:
+    """Return each delay in each mode and condition, over its blocks."""
     return tuple(
-        Weight(
+        KnownDelay(
             name=name,
             mode=kind.mode,
             arrangement="mixed",
-            surroundings=kind.surroundings,
+            condition=kind.condition,
             blocks=tuple(
-                weight_block(one.number, one.lanes[name], [one.lanes[twin] for twin in TWINS])
+                delay_block(one.number, one.lanes[name], [one.lanes[twin] for twin in TWINS])
                 for one in blocks
                 if one.kind == kind
             ),
             two_valued=name in spec.two_valued,
         )
         for kind in dict.fromkeys(one.kind for one in blocks)
-        for name in spec.weights
+        for name in spec.known_delays
     )
 
 
@@ -136,25 +136,25 @@ def _kinds(spec: Calibration) -> Iterator[tuple[Kind, MixedLoad]]:
     for mode in spec.modes:
         load = spec.mixed(mode)
         if load is not None:
-            yield from ((Kind(mode, surroundings), load) for surroundings in load.surroundings)
+            yield from ((Kind(mode, condition), load) for condition in load.conditions)
 
 
 def _named(spec: Calibration) -> tuple[tuple[str, str], ...]:
-    """Return the lanes of a block: their names, and the weight that their requests name."""
-    return (*((name, TARE) for name in TWINS), *((weight, weight) for weight in spec.weights))
+    """Return the lanes of a block: their names, and the delay that their requests name."""
+    return (*((name, CONTROL) for name in TWINS), *((delay, delay) for delay in spec.known_delays))
 
 
 def _visit(setting: Setting, kind: Kind, load: MixedLoad) -> Visit:
-    weights = [weight for _, weight in _named(setting.spec)]
+    delays = [delay for _, delay in _named(setting.spec)]
     lanes = (setting.direct, setting.lane(BY_HEADER))
-    routes = (Route(0, share=_DIRECT_SHARE), *(Route(1, ((HEADER, weight),)) for weight in weights))
-    jitter = {"jitter_s": setting.spec.jitter_s} if kind.surroundings == "jitter" else {}
+    routes = (Route(0, share=_DIRECT_SHARE), *(Route(1, ((HEADER, delay),)) for delay in delays))
+    jitter = {"jitter_s": setting.spec.jitter_s} if kind.condition == "jitter" else {}
     window = WindowSpec(
         setting.cell(kind.id, setting.direct, kind.mode, _load(load, routes)),
         routes,
         MappingProxyType(jitter),
-        setting.spec.neighbour if kind.surroundings == "busy" else None,
-        _JUDGES[kind.surroundings],
+        setting.spec.neighbour if kind.condition == "busy" else None,
+        _JUDGES[kind.condition],
     )
     return Visit(lanes, (window,), preparation="bare", shelf=SHELF)
 
@@ -195,7 +195,7 @@ def _read(setting: Setting, record: RunRecord, kind: Kind) -> MixedBlock:
     trace = stored.trace(kind.mode, setting.answer, _CONNECTIONS)
     rows, truth = timed_rows(trace), stored.truth()
     found = {
-        name: weighed_lane(trace, rows & (trace.requests.lane == number), truth)
+        name: measured_lane(trace, rows & (trace.requests.lane == number), truth)
         for number, (name, _) in enumerate(_named(setting.spec), 1)
     }
     return MixedBlock(kind, record.block, found)

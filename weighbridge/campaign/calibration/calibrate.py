@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from weighbridge.campaign.calibration.baselines import direct_lane
-from weighbridge.campaign.calibration.blocks import TWINS, MixedBlock, mixed_blocks, weights_of_blocks
+from weighbridge.campaign.calibration.blocks import TWINS, MixedBlock, delays_of_blocks, mixed_blocks
 from weighbridge.campaign.calibration.cpu_burn import weigh_burn
-from weighbridge.campaign.calibration.faults import plant_faults
-from weighbridge.campaign.calibration.known_delays import CellWeights, weights_of_cells
-from weighbridge.campaign.calibration.setting import Setting, weight_of
+from weighbridge.campaign.calibration.faults import inject_faults
+from weighbridge.campaign.calibration.known_delays import CellDelays, delays_of_cells
+from weighbridge.campaign.calibration.setting import Setting, delay_of
 from weighbridge.campaign.schedule import Schedule
 from weighbridge.judge.calibration.certificate import Findings, Origin, certify
-from weighbridge.judge.calibration.known_delays import Weight, aa_pair, under_jitter, weigh
+from weighbridge.judge.calibration.known_delays import KnownDelay, aa_pair, under_jitter, weigh
 from weighbridge.record.certificate import Certificate, CpuResult, Resolution
 
 
@@ -24,32 +24,32 @@ def calibration_schedule(setting: Setting) -> Schedule[Certificate]:
     """Yield every visit of a calibration, and return the certificate."""
     spec = setting.spec
     mixed = yield from mixed_blocks(setting)
-    faults = yield from plant_faults(setting)
+    faults = yield from inject_faults(setting)
     burnt = None if spec.burn is None else (yield from weigh_burn(setting, spec.burn))
-    direct = yield from direct_lane(setting, spec.floors)
-    cells = weights_of_cells(setting)
-    weights = (*weights_of_blocks(spec, mixed.blocks), *cells.weights)
+    direct = yield from direct_lane(setting, spec.baselines)
+    cells = delays_of_cells(setting)
+    delays = (*delays_of_blocks(spec, mixed.blocks), *cells.delays)
     resolution = _resolution(mixed.blocks, cells)
     unread = [burnt] if isinstance(burnt, str) else []
     findings = Findings(
-        weights=tuple(row for weight in weights for row in weigh(weight, resolution)),
+        known_delays=tuple(row for delay in delays for row in weigh(delay, resolution)),
         faults=faults,
-        floors=direct.floors,
-        jitter=under_jitter(weights),
+        baselines=direct.baselines,
+        jitter=under_jitter(delays),
         resolution=resolution,
         stamping=direct.stamping,
         cpu=burnt if isinstance(burnt, CpuResult) else None,
         mock_ceiling_rps=direct.ceiling,
-        gaps=(*mixed.gaps, *unread, *_unweighed(setting, weights)),
+        gaps=(*mixed.gaps, *unread, *_unmeasured(setting, delays)),
     )
     return certify(_origin(setting), findings, is_quick=setting.request.loaded.quick)
 
 
-def _resolution(blocks: Sequence[MixedBlock], cells: CellWeights) -> tuple[Resolution, ...]:
+def _resolution(blocks: Sequence[MixedBlock], cells: CellDelays) -> tuple[Resolution, ...]:
     """Return A/A pairs: of quiet mixed blocks by mode, and of cells."""
     found: list[Resolution] = []
     for mode in dict.fromkeys(one.kind.mode for one in blocks):
-        quiet = [one for one in blocks if one.kind.mode == mode and one.kind.surroundings == "quiet"]
+        quiet = [one for one in blocks if one.kind.mode == mode and one.kind.condition == "quiet"]
         pairs = [(one.lanes[TWINS[0]].net, one.lanes[TWINS[1]].net) for one in quiet]
         if pairs:
             found += aa_pair(pairs, mode, "mixed")
@@ -58,17 +58,17 @@ def _resolution(blocks: Sequence[MixedBlock], cells: CellWeights) -> tuple[Resol
     return tuple(found)
 
 
-def _unweighed(setting: Setting, weights: Sequence[Weight]) -> tuple[str, ...]:
-    """Return a sentence for each place in which weights were asked for and none was measured."""
+def _unmeasured(setting: Setting, delays: Sequence[KnownDelay]) -> tuple[str, ...]:
+    """Return a sentence for each place in which delays were asked for and none was measured."""
     spec = setting.spec
     wanted = {
-        (mode, "mixed", around): set(spec.weights) for mode in spec.modes for around in spec.surroundings_of(mode)
+        (mode, "mixed", around): set(spec.known_delays) for mode in spec.modes for around in spec.conditions_of(mode)
     }
-    listed = {weight_of(cell.lane) for cell in setting.request.cells if cell.lane.gateway == spec.recipe}
+    listed = {delay_of(cell.lane) for cell in setting.request.cells if cell.lane.gateway == spec.recipe}
     for mode in setting.request.loaded.matrix.modes:
-        wanted[mode, "cell", "quiet"] = listed & set(spec.weights)
-    for weight in weights:
-        wanted.get((weight.mode, weight.arrangement, weight.surroundings), set()).discard(weight.name)
+        wanted[mode, "cell", "quiet"] = listed & set(spec.known_delays)
+    for delay in delays:
+        wanted.get((delay.mode, delay.arrangement, delay.condition), set()).discard(delay.name)
     return tuple(
         f"{mode}, {arrangement}, {around}: nothing was measured of {', '.join(sorted(missing))}"
         for (mode, arrangement, around), missing in wanted.items()

@@ -1,4 +1,4 @@
-"""A known CPU burn beside the tare, both read at one rate by the meter of every gateway.
+"""A known CPU burn beside the control, both read at one rate by the meter of every gateway.
 
 The known burn is what the gateway's thread recorded of itself, not what it was asked for.
 """
@@ -10,31 +10,31 @@ from weighbridge.campaign.schedule import Schedule, Visit, WindowSpec, block
 from weighbridge.judge.calibration.known_delays import burn
 from weighbridge.judge.calibration.lane_samples import burnt_ms
 from weighbridge.judge.cell.rates_and_costs import cpu_ms_of
-from weighbridge.matrix.calibration import TARE, KnownBurn
+from weighbridge.matrix.calibration import CONTROL, KnownBurn
 from weighbridge.record.certificate import CpuResult
 
 _CONNECTIONS = 32
 
 
 def weigh_burn(setting: Setting, asked: KnownBurn) -> Schedule[CpuResult | str]:
-    """Yield a window of the tare and one of the burn; return what was read above the tare, or why nothing was."""
-    visits = [_visit(setting, weight, asked) for weight in (TARE, asked.weight)]
-    tare, burning = yield from block(visits, 1)
-    for run in (tare, burning):
+    """Yield a window of the control and one of the burn; return what was read above it, or why nothing was."""
+    visits = [_visit(setting, delay, asked) for delay in (CONTROL, asked.delay)]
+    control, burning = yield from block(visits, 1)
+    for run in (control, burning):
         if run.reason is not None:
             return f"the window {run.cell} was not accepted: {run.reason.detail}"
-    tare_ms, burning_ms = cpu_ms_of(tare), cpu_ms_of(burning)
-    if tare_ms is None or burning_ms is None:
+    control_ms, burning_ms = cpu_ms_of(control), cpu_ms_of(burning)
+    if control_ms is None or burning_ms is None:
         return f"the CPU of {setting.spec.recipe} could not be read"
     stored = setting.stored(burning)
     known_ms = burnt_ms(stored.trace("plain", setting.answer, _CONNECTIONS), stored.truth())
     if known_ms is None:
-        return f"{asked.weight} did not record what it burnt"
-    return burn(known_ms, burning_ms - tare_ms, asked.rate_rps, asked.request_count)
+        return f"{asked.delay} did not record what it burnt"
+    return burn(known_ms, burning_ms - control_ms, asked.rate_rps, asked.request_count)
 
 
-def _visit(setting: Setting, weight: str, asked: KnownBurn) -> Visit:
-    lane = setting.lane(weight)
+def _visit(setting: Setting, delay: str, asked: KnownBurn) -> Visit:
+    lane = setting.lane(delay)
     load = rate_load(asked.rate_rps, asked.request_count, _CONNECTIONS)
-    cell = setting.cell(f"cpu.{weight}", lane, "plain", load)
+    cell = setting.cell(f"cpu.{delay}", lane, "plain", load)
     return Visit((lane,), (WindowSpec(cell),), preparation="warm", shelf=SHELF)

@@ -1,4 +1,4 @@
-"""Planted faults: a small window of streams through each faulty gateway, and which check caught it.
+"""Injected faults: a small window of streams through each faulty gateway, and which check detected it.
 
 There is no preflight here: it would refuse some of the faults before a window could show them.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from weighbridge.campaign.calibration.setting import SHELF, Setting, rate_load
 from weighbridge.campaign.schedule import LaneSpec, Schedule, Visit, WindowSpec, block
-from weighbridge.judge.calibration.fault_checks import caught
+from weighbridge.judge.calibration.fault_checks import detected
 from weighbridge.matrix.calibration import FAULT_RATE_RPS
 from weighbridge.record.certificate import FaultResult
 
@@ -15,13 +15,13 @@ _CONNECTIONS = 32
 _WARMUP_COUNT = 4
 
 
-def plant_faults(setting: Setting) -> Schedule[tuple[FaultResult, ...]]:
+def inject_faults(setting: Setting) -> Schedule[tuple[FaultResult, ...]]:
     """Yield a window of each fault of the matrix, and return what was seen of it beside the direct lane."""
     lanes = {"none": setting.direct, **{fault: setting.lane(fault) for fault in setting.spec.faults}}
     visits = [_visit(setting, fault, lane) for fault, lane in lanes.items()]
-    floor, *records = yield from block(visits, 1)
+    baseline, *records = yield from block(visits, 1)
     return tuple(
-        caught(fault, (record,), (floor,)) for fault, record in zip(setting.spec.faults, records, strict=True)
+        detected(fault, (record,), (baseline,)) for fault, record in zip(setting.spec.faults, records, strict=True)
     )
 
 

@@ -1,6 +1,6 @@
-"""Weights that the matrix measured as cells of their own: the same arithmetic on one lane after the other.
+"""Delays that the matrix measured as cells of their own: the same arithmetic on one lane after the other.
 
-The tare of a block are all its cells of the weight of nothing together; where there are two, they are the A/A pair.
+The control of a block is all its cells without a delay together; where there are two, they are the A/A pair.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from weighbridge.campaign.calibration.setting import Setting, weight_of
-from weighbridge.judge.calibration.known_delays import LaneSamples, Weight, WeightBlock
-from weighbridge.judge.calibration.lane_samples import WeighedLane, timed_rows, weighed_lane, weight_block
+from weighbridge.campaign.calibration.setting import Setting, delay_of
+from weighbridge.judge.calibration.known_delays import DelayBlock, KnownDelay, LaneSamples
+from weighbridge.judge.calibration.lane_samples import MeasuredLane, delay_block, measured_lane, timed_rows
 from weighbridge.load.drivers import STAMP_READER
 from weighbridge.matrix import axes
-from weighbridge.matrix.calibration import TARE, Calibration
+from weighbridge.matrix.calibration import CONTROL, Calibration
 from weighbridge.matrix.cells import Cell
 from weighbridge.matrix.requests import Mode
 
@@ -29,12 +29,12 @@ class _Run:
 
     cell: Cell
     block: int
-    weighed: WeighedLane
+    weighed: MeasuredLane
 
     @property
-    def weight(self) -> str:
-        """Weight of its lane."""
-        return weight_of(self.cell.lane)
+    def delay(self) -> str:
+        """Delay of its lane."""
+        return delay_of(self.cell.lane)
 
     @property
     def window(self) -> Compared:
@@ -43,25 +43,25 @@ class _Run:
 
 
 @dataclass(frozen=True)
-class CellWeights:
-    """Weights in cells of their own, and A/A pairs by mode."""
+class CellDelays:
+    """Delays in cells of their own, and A/A pairs by mode."""
 
-    weights: tuple[Weight, ...]
+    delays: tuple[KnownDelay, ...]
     pairs: Mapping[Mode, tuple[Pair, ...]]
 
 
-def weights_of_cells(setting: Setting) -> CellWeights:
-    """Return every weight that the matrix measured beside a tare of the same block."""
+def delays_of_cells(setting: Setting) -> CellDelays:
+    """Return every delay that the matrix measured beside a control of the same block."""
     runs = _runs(setting)
-    tares: dict[tuple[Compared, int], list[_Run]] = defaultdict(list)
+    controls: dict[tuple[Compared, int], list[_Run]] = defaultdict(list)
     for run in runs:
-        if run.weight == TARE:
-            tares[run.window, run.block].append(run)
+        if run.delay == CONTROL:
+            controls[run.window, run.block].append(run)
     pairs: dict[Mode, list[Pair]] = defaultdict(list)
-    for twins in tares.values():
+    for twins in controls.values():
         if len(twins) > 1:
             pairs[twins[0].cell.mode].append((twins[0].weighed.net, twins[1].weighed.net))
-    return CellWeights(_weights(runs, tares, setting.spec), {mode: tuple(found) for mode, found in pairs.items()})
+    return CellDelays(_delays(runs, controls, setting.spec), {mode: tuple(found) for mode, found in pairs.items()})
 
 
 def _runs(setting: Setting) -> list[_Run]:
@@ -73,32 +73,32 @@ def _runs(setting: Setting) -> list[_Run]:
             continue
         stored = setting.stored(record, "")
         trace = stored.trace(cell.mode, cell.answer, cell.load.connections)
-        found.append(_Run(cell, record.block, weighed_lane(trace, timed_rows(trace), stored.truth())))
+        found.append(_Run(cell, record.block, measured_lane(trace, timed_rows(trace), stored.truth())))
     return found
 
 
-def _weights(
-    runs: Sequence[_Run], tares: Mapping[tuple[Compared, int], Sequence[_Run]], spec: Calibration
-) -> tuple[Weight, ...]:
-    blocks: dict[tuple[str, Compared], list[WeightBlock]] = defaultdict(list)
+def _delays(
+    runs: Sequence[_Run], controls: Mapping[tuple[Compared, int], Sequence[_Run]], spec: Calibration
+) -> tuple[KnownDelay, ...]:
+    blocks: dict[tuple[str, Compared], list[DelayBlock]] = defaultdict(list)
     cells: dict[Compared, Cell] = {}
     for run in runs:
-        tare = tares.get((run.window, run.block))
-        if run.weight not in spec.weights or not tare:
+        control = controls.get((run.window, run.block))
+        if run.delay not in spec.known_delays or not control:
             continue
         cells[run.window] = run.cell
-        blocks[run.weight, run.window].append(weight_block(run.block, run.weighed, [one.weighed for one in tare]))
+        blocks[run.delay, run.window].append(delay_block(run.block, run.weighed, [one.weighed for one in control]))
     several = len(cells) > len({cell.mode for cell in cells.values()})
-    ordered = sorted(blocks.items(), key=lambda one: (one[0][1], spec.weights.index(one[0][0])))
+    ordered = sorted(blocks.items(), key=lambda one: (one[0][1], spec.known_delays.index(one[0][0])))
     return tuple(
-        Weight(
-            name=weight,
+        KnownDelay(
+            name=delay,
             mode=cells[window].mode,
             arrangement="cell",
-            surroundings="quiet",
+            condition="quiet",
             blocks=tuple(found),
-            two_valued=weight in spec.two_valued,
+            two_valued=delay in spec.two_valued,
             window=".".join(axes.window_of(cells[window])) if several else "",
         )
-        for (weight, window), found in ordered
+        for (delay, window), found in ordered
     )

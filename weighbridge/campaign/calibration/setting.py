@@ -13,15 +13,15 @@ from weighbridge.campaign.window.window import PROVIDER_FILE
 from weighbridge.judge.window import Trace
 from weighbridge.load.drivers import STAMP_READER
 from weighbridge.load.probe.program.output import REQUESTS
-from weighbridge.matrix.calibration import SETTING, TARE, Calibration
-from weighbridge.matrix.cells import FLOOR, Cell, LaneKey
+from weighbridge.matrix.calibration import CONTROL, SETTING, Calibration
+from weighbridge.matrix.cells import BASELINE, Cell, LaneKey
 from weighbridge.matrix.loads import ClientsLoad, Load, RateLoad
 from weighbridge.matrix.requests import AnswerSpec, Mode, PayloadSpec
 from weighbridge.record.probe_tables import RequestTable, from_bytes
 from weighbridge.record.provider_rows import read_provider_rows
 from weighbridge.record.run import RunRecord
 from weighbridge.record.store import CampaignStore
-from weighbridge.record.truth_rows import WeightRows, read_weight_rows
+from weighbridge.record.truth_rows import DelayRows, read_delay_rows
 
 # The folder of the campaign that keeps the runs of a calibration apart from those of the matrix.
 SHELF = "calibration"
@@ -60,11 +60,11 @@ class Setting:
     @property
     def direct(self) -> LaneSpec:
         """The lane without a gateway."""
-        return LaneSpec(LaneKey(FLOOR, (), "none", self.disk), _HOLD_S)
+        return LaneSpec(LaneKey(BASELINE, (), "none", self.disk), _HOLD_S)
 
-    def lane(self, weight: str) -> LaneSpec:
-        """Return the lane of one gateway with a weight or a fault."""
-        return LaneSpec(self.spec.lane_key(weight, self.disk), _HOLD_S)
+    def lane(self, delay: str) -> LaneSpec:
+        """Return the lane of one gateway with a delay or a fault."""
+        return LaneSpec(self.spec.lane_key(delay, self.disk), _HOLD_S)
 
     def cell(
         self,
@@ -111,10 +111,10 @@ class StoredRun:
             provider=read_provider_rows(provider.read_bytes(), origin=str(provider)),
         )
 
-    def truth(self) -> WeightRows:
+    def truth(self) -> DelayRows:
         """Read what the gateway recorded of the requests."""
         place = self.folder / TRUTH_FILE
-        return read_weight_rows(place.read_bytes(), origin=str(place))
+        return read_delay_rows(place.read_bytes(), origin=str(place))
 
 
 def rate_load(rate_rps: float, request_count: int, connections: int, warmup_count: int = _WARMUP_COUNT) -> RateLoad:
@@ -140,6 +140,6 @@ def clients_load(clients: int, request_count: int) -> ClientsLoad:
     )
 
 
-def weight_of(key: LaneKey) -> str:
-    """Return the weight of a lane; the tare is the recipe's default."""
-    return dict(key.settings).get(SETTING, TARE)
+def delay_of(key: LaneKey) -> str:
+    """Return the delay of a lane; the control is the recipe's default."""
+    return dict(key.settings).get(SETTING, CONTROL)

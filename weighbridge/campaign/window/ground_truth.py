@@ -13,7 +13,7 @@ from weighbridge.errors import LaneFailed
 from weighbridge.rig.lanes import http
 from weighbridge.rig.lanes.lane import Lane
 
-TRUTH_FILE = "weights.csv"
+TRUTH_FILE = "delays.csv"
 _PATH = "/faults"
 _TIMEOUT_S = 10.0
 

@@ -29,10 +29,10 @@ _UNITS_S = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 @dataclass(frozen=True)
 class Warmed:
-    """Whether the times became steady, and what the gateway claimed of its own overhead in the last requests, s."""
+    """Whether the times became steady, and what the gateway reported of its own overhead in the last requests, s."""
 
     is_steady: bool
-    claims_s: tuple[float, ...] = ()
+    self_reported_s: tuple[float, ...] = ()
 
 
 def warm_up(lane: Lane, mode: Mode, answer: AnswerSpec) -> Warmed:
@@ -55,14 +55,14 @@ def warm_up(lane: Lane, mode: Mode, answer: AnswerSpec) -> Warmed:
         except OSError:
             break
         times.append((got.end_ns - got.sent_ns) / 1e9)
-        claim_s = claimed_s(header, got) if header else None
-        claims += [claim_s] if claim_s is not None else []
+        reported_s = self_reported_s(header, got) if header else None
+        claims += [reported_s] if reported_s is not None else []
         if is_steady(times):
             return Warmed(True, tuple(claims[-2 * _GROUP :]))
     return Warmed(False, tuple(claims[-2 * _GROUP :]))
 
 
-def claimed_s(header: OverheadHeader, got: http.HttpAnswer) -> float | None:
+def self_reported_s(header: OverheadHeader, got: http.HttpAnswer) -> float | None:
     """The gateway's own overhead in seconds as its header tells it; None where it tells none."""
     try:
         value = float(got.header(header.name) or "")

@@ -1,7 +1,4 @@
-"""The certificate as a whole: what passes, what is provisional, and for whom and how long it holds.
-
-Called by `campaign`, which fills `Findings`, and by the pages' maker, which asks `invalid`.
-"""
+"""The certificate as a whole: what passes, what is provisional, and for whom and how long it holds."""
 
 from __future__ import annotations
 
@@ -16,12 +13,12 @@ from weighbridge.record.certificate import (
     CeilingOrUnknown,
     Certificate,
     CpuResult,
-    DriverFloor,
+    DelayResult,
+    DriverBaseline,
     FaultResult,
     JitterResult,
     Resolution,
     StampingResult,
-    WeightResult,
 )
 from weighbridge.record.host import HostFacts, ToolFacts
 
@@ -44,9 +41,9 @@ class Origin:
 class Findings:
     """Everything that a calibration campaign found; `gaps` are sentences on what was asked for and not measured."""
 
-    weights: Sequence[WeightResult]
+    known_delays: Sequence[DelayResult]
     faults: Sequence[FaultResult]
-    floors: Sequence[DriverFloor]
+    baselines: Sequence[DriverBaseline]
     jitter: Sequence[JitterResult] = ()
     resolution: Sequence[Resolution] = ()
     stamping: StampingResult | None = None
@@ -56,9 +53,9 @@ class Findings:
 
 
 def certify(origin: Origin, findings: Findings, *, is_quick: bool) -> Certificate:
-    """The certificate. It passes when nothing failed and something was weighed and planted.
+    """The certificate. It passes when nothing failed and something was weighed and injected.
 
-    Provisional: made by `--quick`, or with fewer than 3 blocks, 500 requests a block or 1,000 tare samples.
+    Provisional: made by `--quick`, or with fewer than 3 blocks, 500 requests a block or 1,000 control samples.
     """
     problems = tuple(_problems(findings))
     return Certificate(
@@ -69,13 +66,13 @@ def certify(origin: Origin, findings: Findings, *, is_quick: bool) -> Certificat
         host=origin.host,
         tools=origin.tools,
         passed=not problems,
-        provisional=is_quick or any(_is_thin(one) for one in findings.weights),
+        provisional=is_quick or any(_is_thin(one) for one in findings.known_delays),
         problems=problems,
-        weights=tuple(findings.weights),
+        known_delays=tuple(findings.known_delays),
         jitter=tuple(findings.jitter),
         resolution=tuple(findings.resolution),
         faults=tuple(findings.faults),
-        floors=tuple(findings.floors),
+        baselines=tuple(findings.baselines),
         stamping=findings.stamping,
         cpu=findings.cpu,
         mock_ceiling_rps=findings.mock_ceiling_rps,
@@ -117,15 +114,15 @@ def _version(tool: ToolFacts) -> tuple[str | None, str | None]:
 
 
 def _problems(findings: Findings) -> Iterator[str]:
-    if not findings.weights:
-        yield "no known weight was measured"
+    if not findings.known_delays:
+        yield "no known delay was measured"
     if not findings.faults:
-        yield "no fault was planted"
+        yield "no fault was injected"
     yield from findings.gaps
-    for one in findings.weights:
+    for one in findings.known_delays:
         if one.judged and not one.passed:
             yield (
-                f"{one.weight} ({one.mode}, {one.arrangement}, {one.surroundings}): added {one.figure} is off by "
+                f"{one.delay} ({one.mode}, {one.arrangement}, {one.condition}): added {one.figure} is off by "
                 f"{one.added_error_ms:+.3f} ms, the limit is {one.limit_ms:.3f} ms"
             )
     for pair in findings.resolution:
@@ -142,11 +139,11 @@ def _problems(findings: Findings) -> Iterator[str]:
                 f"{jitter.added_mean_error_ms:.3f} ms"
             )
     for fault in findings.faults:
-        if not fault.caught:
-            yield f"the planted fault {fault.fault} was not caught"
+        if not fault.detected:
+            yield f"the injected fault {fault.fault} was not detected"
     if findings.cpu is not None and not findings.cpu.passed:
         yield f"a CPU burn of {findings.cpu.known_ms:.3f} ms was read as {findings.cpu.measured_ms:.3f} ms"
 
 
-def _is_thin(one: WeightResult) -> bool:
-    return is_thin(len(one.blocks), one.sample_count, one.tare_count)
+def _is_thin(one: DelayResult) -> bool:
+    return is_thin(len(one.blocks), one.sample_count, one.control_count)

@@ -1,7 +1,6 @@
-"""Planted faults: did a check of ours catch the gateway that misbehaves on purpose, and which one.
+"""Injected faults: did a check of ours catch the gateway that misbehaves on purpose, and which one.
 
-Called by `campaign` at the end of a calibration, with the cell of the faulty gateway. A fault counts as caught only
-by a check that is about it; a cell that failed for another reason proves nothing.
+A fault counts as detected only by a check that is about it; a cell that failed for another reason proves nothing.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ Runs = Sequence[RunRecord]
 Check = Callable[[Runs, Runs], str | None]
 
 
-def caught(fault: str, runs: Runs, floors: Runs) -> FaultResult:
-    """Whether the runs of a gateway with this fault were caught; a value behind the name (`coalesce-4`) is no part.
+def detected(fault: str, runs: Runs, baselines: Runs) -> FaultResult:
+    """Whether the runs of a gateway with this fault were detected; a value behind the name (`coalesce-4`) is no part.
 
     ValueError for a fault that no check is about.
     """
     check = _check_of(fault)
-    by = check(runs, floors)
-    return FaultResult(fault=fault, caught=by is not None, by=by)
+    by = check(runs, baselines)
+    return FaultResult(fault=fault, detected=by is not None, by=by)
 
 
 def _check_of(fault: str) -> Check:
@@ -36,14 +35,14 @@ def _check_of(fault: str) -> Check:
 
 
 def _buffering(*verdicts: str) -> Check:
-    def check(runs: Runs, floors: Runs) -> str | None:
-        found = buffering_against(runs, floors)
+    def check(runs: Runs, baselines: Runs) -> str | None:
+        found = buffering_against(runs, baselines)
         return f"buffering verdict: {found}" if found in verdicts else None
 
     return check
 
 
-def _lost_chunks(runs: Runs, _floors: Runs) -> str | None:
+def _lost_chunks(runs: Runs, _baselines: Runs) -> str | None:
     for run in runs:
         found = None if run.figures is None else run.figures.fidelity
         if isinstance(found, Fidelity) and found.missing_chunk_count and not run.accepted:
@@ -51,7 +50,7 @@ def _lost_chunks(runs: Runs, _floors: Runs) -> str | None:
     return None
 
 
-def _no_end(runs: Runs, _floors: Runs) -> str | None:
+def _no_end(runs: Runs, _baselines: Runs) -> str | None:
     for run in runs:
         found = None if run.figures is None else run.figures.value("end_marker_ratio")
         if isinstance(found, Figure) and found.value < 1 and not run.accepted:
@@ -59,7 +58,7 @@ def _no_end(runs: Runs, _floors: Runs) -> str | None:
     return None
 
 
-def _errors(runs: Runs, _floors: Runs) -> str | None:
+def _errors(runs: Runs, _baselines: Runs) -> str | None:
     for run in runs:
         reports = [client.load_report for client in run.clients if client.load_report is not None]
         statuses = [status for report in reports for status in report.answered_by_status or {}]
@@ -69,7 +68,7 @@ def _errors(runs: Runs, _floors: Runs) -> str | None:
     return None
 
 
-def _stalls(runs: Runs, _floors: Runs) -> str | None:
+def _stalls(runs: Runs, _baselines: Runs) -> str | None:
     counts = [run.figures.value("stall_count") for run in runs if run.figures is not None]
     total = sum(one.value for one in counts if isinstance(one, Figure))
     return f"stalls: {total:.0f} gaps above ten times the provider's" if total else None

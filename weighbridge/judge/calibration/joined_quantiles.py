@@ -1,8 +1,8 @@
-"""Quantiles of known weights: what a gateway recorded that it slept, joined to what it adds without a weight.
+"""Quantiles of known delays: what a gateway recorded that it slept, joined to what it adds without a delay.
 
-Called by `calibration`. The quantile of a sum is not the sum of quantiles: a sleep is joined with tare samples, all
+The quantile of a sum is not the sum of quantiles: a sleep is joined with control samples, all
 pairs of them. Yet the two are not quite independent: a request that is let go late met a busy gateway, and the rest
-of its way is slower too. So a sleep is joined with those tare samples alone that were let go as late, by rank.
+of its way is slower too. So a sleep is joined with those control samples alone that were let go as late, by rank.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from weighbridge import quantiles
 from weighbridge.record.probe_tables import Ints
 
 # Ten groups of like lateness: enough for the rank correlation of 0.1 to 0.4 that was seen, and with 500 requests a
-# lane still 50 sleeps and 100 tare samples in each.
+# lane still 50 sleeps and 100 control samples in each.
 _GROUP_COUNT = 10
 _GROUP_NEEDS_COUNT = 20
 
@@ -34,19 +34,19 @@ class Timed:
         return len(self.ns)
 
 
-def truth_quantile(sleeps: Timed, tare: Timed, share: float) -> int:
-    """Value at the nearest rank of `share` among all sums of a recorded sleep and a tare sample of like lateness, ns.
+def truth_quantile(sleeps: Timed, control: Timed, share: float) -> int:
+    """Value at the nearest rank of `share` among all sums of a sleep and a control sample of like lateness, ns.
 
-    Every sleep weighs the same, however many tare samples it is joined with. The pairs are counted, not made: with s
-    sleeps and t tare samples it takes s·log t for each of at most 63 halvings and no memory to speak of. Where
-    requests are few, or none of a set is later than another, all pairs are joined. ValueError when a set is empty.
+    Every sleep counts the same, however many control samples it is joined with. The pairs are counted, not made:
+    with s sleeps and t control samples it takes s·log t for each of at most 63 halvings and no memory to speak of.
+    Where requests are few, or none of a set is later than another, all pairs are joined. ValueError if one is empty.
     """
-    if not len(sleeps) or not len(tare):
+    if not len(sleeps) or not len(control):
         raise ValueError("a quantile of no pairs does not exist")
-    groups = list(_alike(sleeps, tare))
-    wanted = quantiles.rank(len(sleeps) * len(tare), share) / len(tare) - 1e-9
-    low = int(sleeps.ns.min()) + int(tare.ns.min())
-    high = int(sleeps.ns.max()) + int(tare.ns.max())
+    groups = list(_alike(sleeps, control))
+    wanted = quantiles.rank(len(sleeps) * len(control), share) / len(control) - 1e-9
+    low = int(sleeps.ns.min()) + int(control.ns.min())
+    high = int(sleeps.ns.max()) + int(control.ns.max())
     while low < high:
         middle = (low + high) // 2
         if sum(_count_up_to(middle, *group) for group in groups) >= wanted:
@@ -57,19 +57,19 @@ def truth_quantile(sleeps: Timed, tare: Timed, share: float) -> int:
 
 
 def _count_up_to(limit_ns: int, sleeps: Ints, ordered: Ints) -> float:
-    """Sleeps of a group, each counted by the share of its sums with the group's tare samples that are not above."""
+    """Sleeps of a group, each counted by the share of its sums with control samples of the group not above."""
     return float(np.searchsorted(ordered, limit_ns - sleeps, side="right").sum()) / len(ordered)
 
 
-def _alike(sleeps: Timed, tare: Timed) -> Iterator[tuple[Ints, Ints]]:
-    """Sleeps and sorted tare samples that go together."""
-    count = max(1, min(_GROUP_COUNT, len(sleeps) // _GROUP_NEEDS_COUNT, len(tare) // _GROUP_NEEDS_COUNT))
-    mine, theirs = _group_of(sleeps.late_ns, count), _group_of(tare.late_ns, count)
+def _alike(sleeps: Timed, control: Timed) -> Iterator[tuple[Ints, Ints]]:
+    """Sleeps and sorted control samples that go together."""
+    count = max(1, min(_GROUP_COUNT, len(sleeps) // _GROUP_NEEDS_COUNT, len(control) // _GROUP_NEEDS_COUNT))
+    mine, theirs = _group_of(sleeps.late_ns, count), _group_of(control.late_ns, count)
     if not np.isin(mine, theirs).all():
-        yield sleeps.ns, np.sort(tare.ns)
+        yield sleeps.ns, np.sort(control.ns)
         return
     for group in np.unique(mine):
-        yield sleeps.ns[mine == group], np.sort(tare.ns[theirs == group])
+        yield sleeps.ns[mine == group], np.sort(control.ns[theirs == group])
 
 
 def _group_of(late_ns: Ints, count: int) -> Ints:

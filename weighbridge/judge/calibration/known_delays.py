@@ -1,12 +1,11 @@
-"""Known weights against what was measured: the arithmetic of a certificate (METHOD 8).
+"""Known delays against what was measured: the arithmetic of a certificate (METHOD 8).
 
-Called by `campaign` at the end of a calibration. The known weight is what the gateway recorded that it slept; the
-weight-0 gateway of the same block is its tare. Medians over blocks are judged, the worst block is shown. Limits on
-the median block's |error| of the added time, against the known weight: p50 2 % or 20 µs, p95 and p99 5 % or
-100 µs, whichever is larger. A weight measured in a cell of its own is judged against the A/A half width too where
-that is larger, for the error between cells is not one between requests. Under jitter of the provider the mean
-|error| of the shift must be at least ten times that of the added time, at p95 and p99 over all weights and at p50
-of the two-valued one; at p50 of a constant both agree.
+The known delay is what the gateway recorded that it slept; beside it stands the control of the same block. Medians
+over blocks are judged, the worst block is shown. Limits on the median block's |error| of the added time, against the
+known delay: p50 2 % or 20 µs, p95 and p99 5 % or 100 µs, whichever is larger. A delay measured in a cell of its own
+is judged against the A/A half width too where that is larger, for the error between cells is not one between
+requests. Under jitter of the provider the mean |error| of the shift must be at least ten times that of the added
+time, at p95 and p99 over all delays and at p50 of the two-valued one; at p50 of a constant both agree.
 """
 
 from __future__ import annotations
@@ -26,10 +25,10 @@ from weighbridge.record.certificate import (
     Arrangement,
     BlockError,
     CpuResult,
+    DelayResult,
     JitterResult,
     Percentile,
     Resolution,
-    WeightResult,
 )
 from weighbridge.record.probe_tables import Ints
 
@@ -44,7 +43,7 @@ CPU_NEEDS_COUNT = 2000
 # there no limit is narrower than what the samples can show.
 BLOCKS_NEEDED = 3
 SAMPLES_NEEDED = 500
-TARE_NEEDED = 1000
+CONTROL_NEEDED = 1000
 SIGMAS = 3.0
 
 _NS_PER_MS = 1e6
@@ -59,22 +58,22 @@ class LaneSamples:
 
 
 @dataclass(frozen=True)
-class WeightBlock:
-    """One weight in one block: its samples, the sleeps that its gateway recorded, and the tare of the block.
+class DelayBlock:
+    """One delay in one block: its samples, the sleeps that its gateway recorded, and the control of the block.
 
-    `tare` is without what the weight of nothing was held; how late that was is in `tare_late_ns`.
+    `control` is without what the control was held; how late that was is in `control_late_ns`.
     """
 
     block: int
     lane: LaneSamples
     sleeps: Timed
-    tare: LaneSamples
-    tare_late_ns: Ints
+    control: LaneSamples
+    control_late_ns: Ints
 
 
 @dataclass(frozen=True)
-class Weight:
-    """One weight over its blocks; `two_valued` marks the mixture whose p50 is judged under jitter.
+class KnownDelay:
+    """One delay over its blocks; `two_valued` marks the mixture whose p50 is judged under jitter.
 
     `window` names the cells where a mode has several of them, such as `plain.rate-290`.
     """
@@ -82,8 +81,8 @@ class Weight:
     name: str
     mode: Mode
     arrangement: Arrangement
-    surroundings: Literal["quiet", "busy", "jitter"]
-    blocks: tuple[WeightBlock, ...]
+    condition: Literal["quiet", "busy", "jitter"]
+    blocks: tuple[DelayBlock, ...]
     two_valued: bool = False
     window: str = ""
 
@@ -93,39 +92,39 @@ class Weight:
         return f"{self.name} {self.window}".strip()
 
 
-def weigh(weight: Weight, resolution: Sequence[Resolution] = ()) -> tuple[WeightResult, ...]:
-    """One row a percentile; ValueError for a weight without blocks. `resolution` widens the limit of cells alone."""
-    if not weight.blocks:
-        raise ValueError(f"weight {weight.name}: no block to judge")
-    return tuple(_row(weight, figure, resolution) for figure in PERCENTILES)
+def weigh(delay: KnownDelay, resolution: Sequence[Resolution] = ()) -> tuple[DelayResult, ...]:
+    """One row a percentile; ValueError for a delay without blocks. `resolution` widens the limit of cells alone."""
+    if not delay.blocks:
+        raise ValueError(f"delay {delay.name}: no block to judge")
+    return tuple(_row(delay, figure, resolution) for figure in PERCENTILES)
 
 
-def block_error(block: WeightBlock, figure: Percentile) -> BlockError:
-    """Errors of one block at one percentile: added − tare − known, and shift − known."""
+def block_error(block: DelayBlock, figure: Percentile) -> BlockError:
+    """Errors of one block at one percentile: added − control − known, and shift − known."""
     share = SHARES[figure]
-    tare_ns = quantile_ns(block.tare.added_ns, share)
-    known_ns = truth_quantile(block.sleeps, Timed(block.tare.added_ns, block.tare_late_ns), share) - tare_ns
+    control_ns = quantile_ns(block.control.added_ns, share)
+    known_ns = truth_quantile(block.sleeps, Timed(block.control.added_ns, block.control_late_ns), share) - control_ns
     added_ns = quantile_ns(block.lane.added_ns, share)
-    shift_ns = quantile_ns(block.lane.total_ns, share) - quantile_ns(block.tare.total_ns, share)
+    shift_ns = quantile_ns(block.lane.total_ns, share) - quantile_ns(block.control.total_ns, share)
     return BlockError(
         block=block.block,
         known_ms=known_ns / _NS_PER_MS,
-        tare_ms=tare_ns / _NS_PER_MS,
+        control_ms=control_ns / _NS_PER_MS,
         added_ms=added_ns / _NS_PER_MS,
-        added_error_ms=(added_ns - tare_ns - known_ns) / _NS_PER_MS,
+        added_error_ms=(added_ns - control_ns - known_ns) / _NS_PER_MS,
         shift_error_ms=(shift_ns - known_ns) / _NS_PER_MS,
     )
 
 
 def limit_ms(figure: Percentile, known_ms: float) -> float:
-    """Largest |error| that passes at this percentile of this weight."""
+    """Largest |error| that passes at this percentile of this delay."""
     return max(RELATIVE_LIMIT[figure] * abs(known_ms), ABSOLUTE_LIMIT_MS[figure])
 
 
 def aa_pair(
     pairs: Sequence[tuple[LaneSamples, LaneSamples]], mode: Mode, arrangement: Arrangement
 ) -> tuple[Resolution, ...]:
-    """What pairs of lanes of one weight-0 gateway show, one pair a block; ValueError without a pair.
+    """What pairs of lanes of one control show, one pair a block; ValueError without a pair.
 
     The half width of one block's difference is t · root mean square over the blocks: under A/A its mean is known
     to be zero, so that n blocks give n degrees of freedom. The pair passes when its median difference is within the
@@ -138,15 +137,15 @@ def aa_pair(
     return tuple(_resolution(pairs, figure, mode, arrangement) for figure in PERCENTILES)
 
 
-def under_jitter(weights: Sequence[Weight]) -> tuple[JitterResult, ...]:
-    """Added time against shift, by mode and percentile, over the weights that were measured under jitter."""
-    jittered = [weight for weight in weights if weight.surroundings == "jitter"]
-    modes = dict.fromkeys(weight.mode for weight in jittered)
+def under_jitter(delays: Sequence[KnownDelay]) -> tuple[JitterResult, ...]:
+    """Added time against shift, by mode and percentile, over the delays that were measured under jitter."""
+    jittered = [delay for delay in delays if delay.condition == "jitter"]
+    modes = dict.fromkeys(delay.mode for delay in jittered)
     return tuple(
         made
         for mode in modes
         for figure in PERCENTILES
-        for made in _jitter([weight for weight in jittered if weight.mode == mode], mode, figure)
+        for made in _jitter([delay for delay in jittered if delay.mode == mode], mode, figure)
     )
 
 
@@ -163,39 +162,39 @@ def burn(known_ms: float, measured_ms: float, rate_rps: float, request_count: in
     )
 
 
-def _row(weight: Weight, figure: Percentile, resolution: Sequence[Resolution]) -> WeightResult:
-    errors = tuple(block_error(block, figure) for block in weight.blocks)
+def _row(delay: KnownDelay, figure: Percentile, resolution: Sequence[Resolution]) -> DelayResult:
+    errors = tuple(block_error(block, figure) for block in delay.blocks)
     middle = _median_block(errors)
     worst = max(errors, key=lambda one: abs(one.added_error_ms))
     limit = limit_ms(figure, middle.known_ms)
-    if weight.arrangement == "cell":
-        widths = [one.half_width_ms for one in resolution if _same(one, weight, figure)]
+    if delay.arrangement == "cell":
+        widths = [one.half_width_ms for one in resolution if _same(one, delay, figure)]
         limit = max([limit, *widths])
-    if _is_thin(weight.blocks):
-        limit = max(limit, *(_sampling_ms(block.lane, block.tare, figure) for block in weight.blocks))
-    return WeightResult(
+    if _is_thin(delay.blocks):
+        limit = max(limit, *(_sampling_ms(block.lane, block.control, figure) for block in delay.blocks))
+    return DelayResult(
         block=middle.block,
         known_ms=middle.known_ms,
-        tare_ms=middle.tare_ms,
+        control_ms=middle.control_ms,
         added_ms=middle.added_ms,
         added_error_ms=middle.added_error_ms,
         shift_error_ms=statistics.median(one.shift_error_ms for one in errors),
-        weight=weight.label,
-        mode=weight.mode,
-        arrangement=weight.arrangement,
-        surroundings=weight.surroundings,
+        delay=delay.label,
+        mode=delay.mode,
+        arrangement=delay.arrangement,
+        condition=delay.condition,
         figure=figure,
         worst_added_error_ms=worst.added_error_ms,
         limit_ms=limit,
-        sample_count=min(len(block.lane.added_ns) for block in weight.blocks),
-        tare_count=min(len(block.tare.added_ns) for block in weight.blocks),
+        sample_count=min(len(block.lane.added_ns) for block in delay.blocks),
+        control_count=min(len(block.control.added_ns) for block in delay.blocks),
         blocks=errors,
-        judged=_is_firm(weight.blocks, figure),
+        judged=_is_firm(delay.blocks, figure),
         passed=abs(middle.added_error_ms) <= limit,
     )
 
 
-def _is_firm(blocks: Sequence[WeightBlock], figure: Percentile) -> bool:
+def _is_firm(blocks: Sequence[DelayBlock], figure: Percentile) -> bool:
     """Whether the blocks together have 10 samples beyond the percentile: METHOD 5 keeps the others out of gates."""
     return (
         sum(quantiles.beyond(len(block.lane.added_ns), SHARES[figure]) for block in blocks)
@@ -210,14 +209,14 @@ def _median_block(errors: Sequence[BlockError]) -> BlockError:
     return max(middle, key=lambda one: abs(one.added_error_ms))
 
 
-def _is_thin(blocks: Sequence[WeightBlock]) -> bool:
-    sizes = [(len(block.lane.added_ns), len(block.tare.added_ns)) for block in blocks]
-    return is_thin(len(blocks), min(lane for lane, _ in sizes), min(tare for _, tare in sizes))
+def _is_thin(blocks: Sequence[DelayBlock]) -> bool:
+    sizes = [(len(block.lane.added_ns), len(block.control.added_ns)) for block in blocks]
+    return is_thin(len(blocks), min(lane for lane, _ in sizes), min(control for _, control in sizes))
 
 
-def is_thin(block_count: int, sample_count: int, tare_count: int) -> bool:
+def is_thin(block_count: int, sample_count: int, control_count: int) -> bool:
     """Whether a figure has too little behind it for a certificate that is more than provisional."""
-    return block_count < BLOCKS_NEEDED or sample_count < SAMPLES_NEEDED or tare_count < TARE_NEEDED
+    return block_count < BLOCKS_NEEDED or sample_count < SAMPLES_NEEDED or control_count < CONTROL_NEEDED
 
 
 def _sampling_ms(one: LaneSamples, other: LaneSamples, figure: Percentile) -> float:
@@ -226,8 +225,8 @@ def _sampling_ms(one: LaneSamples, other: LaneSamples, figure: Percentile) -> fl
     return SIGMAS * math.hypot(*errors) / _NS_PER_MS
 
 
-def _same(one: Resolution, weight: Weight, figure: Percentile) -> bool:
-    return (one.mode, one.arrangement, one.figure) == (weight.mode, weight.arrangement, figure)
+def _same(one: Resolution, delay: KnownDelay, figure: Percentile) -> bool:
+    return (one.mode, one.arrangement, one.figure) == (delay.mode, delay.arrangement, figure)
 
 
 def _resolution(
@@ -242,7 +241,7 @@ def _resolution(
     half_width = t_quantile(len(differences)) * spread
     limit = max(ABSOLUTE_LIMIT_MS[figure], _interval_ms(differences))
     smallest = min(len(lane.added_ns) for pair in pairs for lane in pair)
-    if is_thin(len(pairs), smallest, TARE_NEEDED):
+    if is_thin(len(pairs), smallest, CONTROL_NEEDED):
         limit = max(limit, *(_sampling_ms(one, other, figure) for one, other in pairs))
     return Resolution(
         mode=mode,
@@ -263,9 +262,9 @@ def _interval_ms(differences: Sequence[float]) -> float:
     return t_quantile(count - 1) * statistics.stdev(differences) / math.sqrt(count) if count > 1 else 0.0
 
 
-def _jitter(weights: Sequence[Weight], mode: Mode, figure: Percentile) -> Iterator[JitterResult]:
-    judged = [weight for weight in weights if figure != "p50" or weight.two_valued]
-    errors = [block_error(block, figure) for weight in judged for block in weight.blocks]
+def _jitter(delays: Sequence[KnownDelay], mode: Mode, figure: Percentile) -> Iterator[JitterResult]:
+    judged = [delay for delay in delays if figure != "p50" or delay.two_valued]
+    errors = [block_error(block, figure) for delay in judged for block in delay.blocks]
     if not errors:
         return
     added = statistics.fmean(abs(one.added_error_ms) for one in errors)
@@ -273,10 +272,10 @@ def _jitter(weights: Sequence[Weight], mode: Mode, figure: Percentile) -> Iterat
     yield JitterResult(
         mode=mode,
         figure=figure,
-        weights=tuple(weight.label for weight in judged),
+        delays=tuple(delay.label for delay in judged),
         added_mean_error_ms=added,
         shift_mean_error_ms=shift,
         ratio=shift / added if added else None,
-        judged=not any(_is_thin(weight.blocks) for weight in judged),
+        judged=not any(_is_thin(delay.blocks) for delay in judged),
         passed=shift >= JITTER_FACTOR * added,
     )

@@ -1,7 +1,6 @@
-"""From what a probe and the gateways of known weights recorded to the samples that `calibration` compares.
+"""From what a probe and the gateways of known delays recorded to the samples that `calibration` compares.
 
-Called by `campaign` for mixed blocks (one probe run over several lanes) and for weights in cells of their own. Rows
-are picked by the rule of every added time; a request without a recorded sleep is no row of its lane.
+Rows are picked by the rule of every added time; a request without a recorded sleep is no row of its lane.
 """
 
 from __future__ import annotations
@@ -12,17 +11,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from weighbridge.judge.calibration.joined_quantiles import Timed
-from weighbridge.judge.calibration.known_delays import LaneSamples, WeightBlock
+from weighbridge.judge.calibration.known_delays import DelayBlock, LaneSamples
 from weighbridge.judge.figures.added import added_to_end, added_to_first
 from weighbridge.judge.figures.probe_figures import pick_rows
 from weighbridge.judge.figures.row_masks import Mask
 from weighbridge.judge.window import Trace
 from weighbridge.record.probe_tables import Ints, RequestTable
-from weighbridge.record.truth_rows import WeightRows
+from weighbridge.record.truth_rows import DelayRows
 
 
 @dataclass(frozen=True)
-class WeighedLane:
+class MeasuredLane:
     """One lane of one block: its samples and, row by row, how long its gateway held each request."""
 
     samples: LaneSamples
@@ -34,7 +33,7 @@ class WeighedLane:
 
     @property
     def net(self) -> LaneSamples:
-        """The lane without what its gateway held: of the weight of nothing the tare."""
+        """The lane without what its gateway held: of the control the control."""
         return LaneSamples(self.samples.added_ns - self.sleeps.ns, self.samples.total_ns - self.sleeps.ns)
 
 
@@ -60,7 +59,7 @@ def lane_samples(facts: Trace, rows: Mask) -> LaneSamples:
     )
 
 
-def weighed_lane(facts: Trace, rows: Mask, recorded: WeightRows) -> WeighedLane:
+def measured_lane(facts: Trace, rows: Mask, recorded: DelayRows) -> MeasuredLane:
     """These rows with their recorded sleeps."""
     places = np.flatnonzero(rows)
     order = np.argsort(recorded.reference, kind="stable")
@@ -73,26 +72,26 @@ def weighed_lane(facts: Trace, rows: Mask, recorded: WeightRows) -> WeighedLane:
     kept = np.zeros(len(rows), dtype=bool)
     kept[places[has]] = True
     mine = order[found[has]]
-    return WeighedLane(lane_samples(facts, kept), Timed(recorded.slept_ns[mine], recorded.late_ns[mine]))
+    return MeasuredLane(lane_samples(facts, kept), Timed(recorded.slept_ns[mine], recorded.late_ns[mine]))
 
 
-def burnt_ms(facts: Trace, recorded: WeightRows) -> float | None:
+def burnt_ms(facts: Trace, recorded: DelayRows) -> float | None:
     """Mean CPU that the gateway recorded to have burnt for the requests of a window, ms; None without a record."""
     mine = np.isin(recorded.reference, facts.requests.reference) & (recorded.cpu_ns >= 0)
     return float(recorded.cpu_ns[mine].mean()) / 1e6 if mine.any() else None
 
 
-def weight_block(block: int, lane: WeighedLane, tare: Sequence[WeighedLane]) -> WeightBlock:
-    """A weight beside the tare of its block: all lanes of the weight of nothing, as one."""
-    nets = [one.net for one in tare]
-    return WeightBlock(
+def delay_block(block: int, lane: MeasuredLane, control: Sequence[MeasuredLane]) -> DelayBlock:
+    """A delay beside the control of its block: all lanes of the control, as one."""
+    nets = [one.net for one in control]
+    return DelayBlock(
         block=block,
         lane=lane.samples,
         sleeps=lane.sleeps,
-        tare=LaneSamples(
+        control=LaneSamples(
             np.concatenate([net.added_ns for net in nets]), np.concatenate([net.total_ns for net in nets])
         ),
-        tare_late_ns=np.concatenate([one.sleeps.late_ns for one in tare]),
+        control_late_ns=np.concatenate([one.sleeps.late_ns for one in control]),
     )
 
 

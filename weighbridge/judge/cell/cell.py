@@ -19,12 +19,12 @@ from weighbridge.record.run import RunRecord
 from weighbridge.record.summary import CellSummary, RunLine
 
 
-def summarise_cell(attempts: Attempts, floors: Sequence[RunRecord]) -> CellSummary:
-    """Return the summary of a planned cell; `floors` are all attempts at its baseline."""
+def summarise_cell(attempts: Attempts, baselines: Sequence[RunRecord]) -> CellSummary:
+    """Return the summary of a planned cell; `baselines` are all attempts at its baseline."""
     plan, accepted = attempts.plan, attempts.accepted
     found = outcome(attempts)
-    moved = shifts(attempts, floors, found)
-    seen = cell_probe.summarise(attempts, floors, found)
+    moved = shifts(attempts, baselines, found)
+    seen = cell_probe.summarise(attempts, baselines, found)
     figures: Values = {
         **merge(attempts, found),
         **moved.figures,
@@ -50,7 +50,7 @@ def _bare(attempts: Attempts, found: Outcome, flags: Sequence[str]) -> CellSumma
         answer=plan.answer.name,
         load=plan.load,
         driver=plan.driver,
-        floor=plan.floor,
+        baseline=plan.baseline,
         verdict=found.verdict,
         reason=found.reason,
         flags=ordered_flags(flags),

@@ -8,7 +8,7 @@ from weighbridge.judge.cell.merging import missing
 from weighbridge.judge.cell.verdict import Attempts, Outcome
 from weighbridge.judge.figures.open_streams import bytes_per_stream
 from weighbridge.judge.stats.intervals import interval
-from weighbridge.matrix.cells import FLOOR
+from weighbridge.matrix.cells import BASELINE
 from weighbridge.record.figures import Absent, Figure, FigureOrAbsent, absent_by
 from weighbridge.record.metrics import METRICS
 
@@ -21,7 +21,7 @@ def memory(attempts: Attempts, found: Outcome) -> FigureOrAbsent:
     absent = missing(METRICS["memory_per_stream_bytes"], attempts.plan, found)
     if absent is not None:
         return absent
-    if attempts.plan.gateway == FLOOR:
+    if attempts.plan.gateway == BASELINE:
         return NO_GATEWAY
     if not attempts.accepted:
         return absent_by(found.verdict)

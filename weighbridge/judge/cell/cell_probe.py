@@ -1,4 +1,4 @@
-"""Figures of a cell with rules of their own: headline with rejected runs, difference to the own claim, buffering.
+"""Figures of a cell with rules of their own: with rejected runs, against the self-reported overhead, buffering.
 
 Buffering is judged against the direct lane of the same blocks; an added time of a lane that did
 not keep its rate is no figure of its gateway.
@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from weighbridge.judge.cell.merging import merged, missing
-from weighbridge.judge.cell.shift import FLOOR_SHARE, pairs_of
+from weighbridge.judge.cell.shift import BASELINE_SHARE, pairs_of
 from weighbridge.judge.cell.verdict import Attempts, Outcome
 from weighbridge.judge.figures import buffering
 from weighbridge.judge.stats.timing import SHARES, merge_runs
-from weighbridge.matrix.cells import FLOOR
+from weighbridge.matrix.cells import BASELINE
 from weighbridge.matrix.requests import Mode
 from weighbridge.record.figures import Timing, TimingOrAbsent, absent_by
 from weighbridge.record.measured import Values
@@ -36,24 +36,24 @@ def headline_of(mode: Mode) -> TimeKey:
     return "added_ms" if mode == "plain" else "added_first_ms"
 
 
-def summarise(attempts: Attempts, floors: Sequence[RunRecord], found: Outcome) -> CellInband:
-    """Return what a probe gives of one cell by rules of its own; `floors` are all attempts at its baseline."""
+def summarise(attempts: Attempts, baselines: Sequence[RunRecord], found: Outcome) -> CellInband:
+    """Return what a probe gives of one cell by rules of its own; `baselines` are all attempts at its baseline."""
     headline = headline_of(attempts.plan.mode)
-    good_floors = [run for run in floors if run.accepted]
+    good_baselines = [run for run in baselines if run.accepted]
     figures: Values = {
         "added_with_rejected_ms": merged(attempts.runs, headline, attempts, found),
-        "claimed_difference_ms": _claimed_difference(attempts, headline, found),
-        "buffering": buffering_against(attempts.accepted, good_floors),
+        "self_reported_difference_ms": _claimed_difference(attempts, headline, found),
+        "buffering": buffering_against(attempts.accepted, good_baselines),
     }
     added = merged(attempts.accepted, headline, attempts, found)
-    return CellInband(figures, tuple(_flags(attempts, good_floors, headline, added)))
+    return CellInband(figures, tuple(_flags(attempts, good_baselines, headline, added)))
 
 
-def buffering_against(accepted: Sequence[RunRecord], floors: Sequence[RunRecord]) -> str | None:
+def buffering_against(accepted: Sequence[RunRecord], baselines: Sequence[RunRecord]) -> str | None:
     """Buffering verdict of the runs together, against the direct lane of the same blocks where there is one."""
     mine = [one for run in accepted for one in _bunching(run)]
     blocks = {run.block for run in accepted}
-    theirs = [one for run in floors if run.block in blocks for one in _bunching(run)]
+    theirs = [one for run in baselines if run.block in blocks for one in _bunching(run)]
     return buffering.verdict(buffering.added(mine), buffering.added(theirs) if theirs else None) if mine else None
 
 
@@ -63,14 +63,14 @@ def _bunching(run: RunRecord) -> Iterator[Bunching]:
 
 
 def _claimed_difference(attempts: Attempts, headline: TimeKey, found: Outcome) -> TimingOrAbsent:
-    """Added time minus the own claim of the same run: of percentiles a difference, of means that of the requests."""
-    absent = missing(METRICS["claimed_difference_ms"], attempts.plan, found)
+    """Added time minus the self-reported overhead of a run: of percentiles a difference, of means by request."""
+    absent = missing(METRICS["self_reported_difference_ms"], attempts.plan, found)
     accepted = attempts.accepted
     if absent is not None and absent.absent != "saturated":
         return absent
     if not accepted:
         return absent_by(found.verdict)
-    claims = [run.claimed_overhead_ms for run in accepted]
+    claims = [run.self_reported_ms for run in accepted]
     if not any(isinstance(one, Timing) for one in claims):
         return claims[0]
     differences = [one for run in accepted for one in _difference(run, headline)]
@@ -79,7 +79,7 @@ def _claimed_difference(attempts: Attempts, headline: TimeKey, found: Outcome) -
 
 def _difference(run: RunRecord, headline: TimeKey) -> Iterator[Timing]:
     outside = None if run.figures is None else run.figures.timing(headline)
-    claimed = run.claimed_overhead_ms
+    claimed = run.self_reported_ms
     if not isinstance(outside, Timing) or not isinstance(claimed, Timing):
         return
     values = {name: _minus(outside.percentile(name), claimed.percentile(name)) for name in SHARES}
@@ -99,15 +99,15 @@ def _minus(outside: float | None, claimed: float | None) -> float | None:
 
 
 def _flags(
-    attempts: Attempts, floors: Sequence[RunRecord], headline: TimeKey, added: TimingOrAbsent
+    attempts: Attempts, baselines: Sequence[RunRecord], headline: TimeKey, added: TimingOrAbsent
 ) -> Iterator[str]:  # fmt: skip
-    if attempts.plan.gateway == FLOOR or not isinstance(added, Timing) or added.p50 is None:
+    if attempts.plan.gateway == BASELINE or not isinstance(added, Timing) or added.p50 is None:
         return
-    pairs = pairs_of(attempts.accepted, floors, headline)
-    floor = merge_runs([direct for _, direct in pairs])
-    if not isinstance(floor, Timing):
+    pairs = pairs_of(attempts.accepted, baselines, headline)
+    baseline = merge_runs([direct for _, direct in pairs])
+    if not isinstance(baseline, Timing):
         return
-    # A p99 is no less than a p95, so where the floor has none (a probe that rides along) the p95 shows it as well.
-    highest = floor.p95 if floor.p99 is None else floor.p99
-    if highest is not None and highest > FLOOR_SHARE * max(added.p50, 0.0):
-        yield "added_floor_limited"
+    # A p99 is no less than a p95, so where the baseline has none (a probe that rides along) the p95 shows it as well.
+    highest = baseline.p95 if baseline.p99 is None else baseline.p99
+    if highest is not None and highest > BASELINE_SHARE * max(added.p50, 0.0):
+        yield "added_baseline_limited"

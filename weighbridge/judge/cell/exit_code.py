@@ -1,4 +1,4 @@
-"""The exit code of a finished campaign. Called by the front door; decides nothing else."""
+"""The exit code of a finished campaign. Decides nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures of one run that follow from its record: cost per request, memory, drain, calls, the gateway's own claim.
+"""Figures of one run that follow from its record: cost per request, memory, drain, calls, self-reported overhead.
 
 A number that a run does not have is absent with a reason, never zero.
 """
@@ -25,7 +25,7 @@ def of_record(run: RunRecord) -> Values:
     """Return the figures of a run that its window's own figures do not hold."""
     used = run.resources
     found: dict[MetricKey, FigureValue] = {
-        "claimed_overhead_ms": run.claimed_overhead_ms,
+        "self_reported_ms": run.self_reported_ms,
         "drain_s": _figure(run.drain_s, NO_EVENTS),
         "undelivered_at_end_count": run.undelivered_at_end_count,
         "cpu_ms_per_request": _figure(cpu_ms_of(run), _why(used, "cpu_s")),

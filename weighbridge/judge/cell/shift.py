@@ -1,7 +1,7 @@
 """The shift: a percentile at the client through the gateway minus the same percentile direct.
 
-Called by `cell`. Pairs come from one block each, so that both saw the same minutes of the machine. The shift is
-biased as a percentile of overhead, can be negative and can fall with the percentile: pages say so.
+Pairs come from one block each, so that both saw the same minutes of the machine. The shift is biased as a percentile
+of overhead, can be negative and can fall with the percentile: pages say so.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from weighbridge.judge.cell.merging import missing
 from weighbridge.judge.cell.verdict import Attempts, Outcome
 from weighbridge.judge.run import checks
 from weighbridge.judge.stats.timing import SHARES, merge_runs
-from weighbridge.matrix.cells import FLOOR
+from weighbridge.matrix.cells import BASELINE
 from weighbridge.record.cell import PlannedCell
 from weighbridge.record.figures import Absent, Timing, TimingOrAbsent, absent_by
 from weighbridge.record.measured import FigureValue, Values
 from weighbridge.record.metrics import Metric, MetricKey, TimeKey, metrics_of
 from weighbridge.record.run import RunRecord
 
-# METHOD 1: a floor p99 above this share of a figure's p50 limits the figure.
-FLOOR_SHARE = 0.20
-NO_FLOOR = Absent(absent="no_floor")
+# METHOD 1: a baseline p99 above this share of a figure's p50 limits the figure.
+BASELINE_SHARE = 0.20
+NO_BASELINE = Absent(absent="no_baseline")
 
-IS_FLOOR = Absent(absent="floor")
+IS_BASELINE = Absent(absent="baseline")
 
 Pair = tuple[Timing, Timing]
 
@@ -37,7 +37,7 @@ class Shifts:
     flags: tuple[str, ...] = ()
 
 
-def shifts(attempts: Attempts, floors: Sequence[RunRecord], found: Outcome) -> Shifts:
+def shifts(attempts: Attempts, baselines: Sequence[RunRecord], found: Outcome) -> Shifts:
     """Return every shift of the catalogue: of accepted runs, or of all attempts, against the direct lane."""
     figures: dict[MetricKey, FigureValue] = {}
     flags: list[str] = []
@@ -48,7 +48,9 @@ def shifts(attempts: Attempts, floors: Sequence[RunRecord], found: Outcome) -> S
         if absent is not None:
             figures[metric.key] = absent
             continue
-        runs, direct = (attempts.runs, floors) if metric.with_rejected else (attempts.accepted, _accepted(floors))
+        runs, direct = (
+            (attempts.runs, baselines) if metric.with_rejected else (attempts.accepted, _accepted(baselines))
+        )
         pairs = pairs_of(runs, direct, metric.shift_of)
         moved = shift(pairs)
         figures[metric.key] = moved
@@ -61,8 +63,8 @@ def _no_shift(metric: Metric, plan: PlannedCell, found: Outcome) -> Absent | Non
     absent = missing(metric, plan, found)
     if absent is not None and absent.absent != "saturated":
         return absent
-    if plan.gateway == FLOOR:
-        return IS_FLOOR
+    if plan.gateway == BASELINE:
+        return IS_BASELINE
     return absent or (None if found.verdict == "valid" else absent_by(found.verdict))
 
 
@@ -76,8 +78,8 @@ def _planned_ms(key: TimeKey, plan: PlannedCell) -> float:
 
 
 def _flags(metric: Metric, moved: TimingOrAbsent, pairs: Sequence[Pair], planned_ms: float) -> Iterator[str]:
-    if floor_limited(moved, pairs, planned_ms):
-        yield "ttfb_floor_limited" if metric.shift_of == "ttfb_ms" else "floor_limited"
+    if baseline_limited(moved, pairs, planned_ms):
+        yield "ttfb_baseline_limited" if metric.shift_of == "ttfb_ms" else "baseline_limited"
     if not checks.monotone(moved, full_only=True):
         yield "shift_not_monotone"
 
@@ -89,7 +91,7 @@ def shift(pairs: Sequence[Pair]) -> TimingOrAbsent:
     few samples on one side is so in the shift.
     """
     if not pairs:
-        return NO_FLOOR
+        return NO_BASELINE
     return merge_runs([difference(through, direct) for through, direct in pairs])
 
 
@@ -108,28 +110,28 @@ def difference(through: Timing, direct: Timing) -> Timing:
     )
 
 
-def pairs_of(runs: Sequence[RunRecord], floors: Sequence[RunRecord], key: TimeKey) -> tuple[Pair, ...]:
+def pairs_of(runs: Sequence[RunRecord], baselines: Sequence[RunRecord], key: TimeKey) -> tuple[Pair, ...]:
     """Each run that has this figure, with the direct run of the same block that has it; accepted ones first."""
     by_block: dict[int, Timing] = {}
-    for floor in sorted(floors, key=lambda run: (not run.accepted, run.attempt)):
-        for timing in _timing(floor, key):
-            by_block.setdefault(floor.block, timing)
+    for baseline in sorted(baselines, key=lambda run: (not run.accepted, run.attempt)):
+        for timing in _timing(baseline, key):
+            by_block.setdefault(baseline.block, timing)
     return tuple(
         (timing, by_block[run.block]) for run in runs if run.block in by_block for timing in _timing(run, key)
     )
 
 
-def floor_limited(moved: TimingOrAbsent, pairs: Sequence[Pair], provider_ms: float) -> bool:
+def baseline_limited(moved: TimingOrAbsent, pairs: Sequence[Pair], provider_ms: float) -> bool:
     """Whether the direct lane's own p99 above the provider's planned time is more than 20 % of the shift's p50.
 
-    The provider's time is no part of a floor: what the direct lane takes beyond it is what the rig adds.
+    The provider's time is no part of a baseline: what the direct lane takes beyond it is what the rig adds.
     """
     if not isinstance(moved, Timing) or moved.p50 is None:
         return False
-    floor = merge_runs([direct for _, direct in pairs])
-    if not isinstance(floor, Timing) or floor.p99 is None:
+    baseline = merge_runs([direct for _, direct in pairs])
+    if not isinstance(baseline, Timing) or baseline.p99 is None:
         return False
-    return floor.p99 - provider_ms > FLOOR_SHARE * max(moved.p50, 0.0)
+    return baseline.p99 - provider_ms > BASELINE_SHARE * max(moved.p50, 0.0)
 
 
 def _minus(through: float | None, direct: float | None) -> float | None:

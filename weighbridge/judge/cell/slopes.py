@@ -1,8 +1,8 @@
 """Added time as a line: what one more KiB of prompt or one more chunk of answer adds.
 
-Called by `summarise`, where payloads or answers vary. One least-squares line for each block, through the cells'
-median added times of that block; the slope is the median over the blocks and its interval is by t over them. Blocks
-are the unit, as for every interval here: requests of one run share its luck.
+One least-squares line for each block, through the cells' median added times of that block; the slope is the median
+over the blocks and its interval is by t over them. Blocks are the unit, as for every interval here: requests of one
+run share its luck.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Literal
 from weighbridge.judge.stats.intervals import interval
 from weighbridge.judge.stats.straight_line import straight_line
 from weighbridge.matrix.axes import families, varied
-from weighbridge.matrix.cells import FLOOR
+from weighbridge.matrix.cells import BASELINE
 from weighbridge.record.campaign import CampaignRecord
 from weighbridge.record.cell import PlannedCell
 from weighbridge.record.figures import Timing
@@ -85,9 +85,9 @@ def _slope(
     line = fit(points)
     if line is None:
         return
-    is_floor = plans[0].gateway == FLOOR
-    floors = {plan.floor: places[plan.cell] for plan in plans}
-    floor = None if is_floor else fit(_points(runs, floors, figure))
+    is_baseline = plans[0].gateway == BASELINE
+    baselines = {plan.baseline: places[plan.cell] for plan in plans}
+    baseline = None if is_baseline else fit(_points(runs, baselines, figure))
     yield Slope(
         cells=tuple(plan.cell for plan in plans),
         gateway=plans[0].gateway,
@@ -97,7 +97,7 @@ def _slope(
         interval_ms=interval(line.slopes_ms),
         intercept_ms=statistics.median(line.intercepts_ms),
         residual_ms=line.residual_ms,
-        floor_slope_ms=None if floor is None else statistics.median(floor.slopes_ms),
+        baseline_slope_ms=None if baseline is None else statistics.median(baseline.slopes_ms),
         block_count=len(line.slopes_ms),
         point_count=len(points),
     )

@@ -1,7 +1,6 @@
 """The summary of a campaign: derived from its record and its runs alone, and so rebuilt at any time.
 
-Called by `campaign` at the end and by the front door for a stored campaign. Every planned cell is in it, whatever
-became of it.
+Every planned cell is in it, whatever became of it.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from weighbridge.judge.cell.verdict import Attempts
 from weighbridge.judge.run import checks
 from weighbridge.judge.run.background_load import loaded_text
 from weighbridge.matrix.axes import others
-from weighbridge.matrix.cells import FLOOR
+from weighbridge.matrix.cells import BASELINE
 from weighbridge.record.campaign import CampaignRecord, Finished, GatewayFacts
 from weighbridge.record.codes import ordered_flags
 from weighbridge.record.figures import Absent
@@ -50,7 +49,7 @@ def summarise(campaign: CampaignRecord, runs: Sequence[RunRecord], finished: Fin
         loaded_text=text,
         runs_accepted=len(accepted),
         runs_rejected=len(runs) - len(accepted),
-        cells=tuple(_with_floor_flags(_cells(campaign, attempts, status))),
+        cells=tuple(_with_baseline_flags(_cells(campaign, attempts, status))),
         slopes=slopes(campaign, attempts),
         certificate=NOT_ENDED if finished is None else finished.certificate,
     )
@@ -69,14 +68,14 @@ def _cells(
                 status=status,
                 unavailable=unavailable.get(plan.gateway),
             ),
-            attempts.get(plan.floor, ()),
+            attempts.get(plan.baseline, ()),
         )
         for plan in campaign.cells
     )
 
 
 def _gateways(gateways: Sequence[GatewayFacts]) -> tuple[GatewaySummary, ...]:
-    floor_first = sorted(gateways, key=lambda one: one.kind != "floor")
+    baseline_first = sorted(gateways, key=lambda one: one.kind != "baseline")
     return tuple(
         GatewaySummary(
             id=one.id,
@@ -89,23 +88,23 @@ def _gateways(gateways: Sequence[GatewayFacts]) -> tuple[GatewaySummary, ...]:
             license=one.license,
             unavailable=one.unavailable,
         )
-        for one in floor_first
+        for one in baseline_first
     )
 
 
-def _with_floor_flags(cells: Sequence[CellSummary]) -> Iterator[CellSummary]:
-    """The cells, with `floor_slow` on each direct cell that is slow under its load and on those compared with it."""
-    slow = {cell.cell for cell in cells if cell.gateway == FLOOR and _is_slow(cell, cells)}
+def _with_baseline_flags(cells: Sequence[CellSummary]) -> Iterator[CellSummary]:
+    """The cells, with `baseline_slow` on each direct cell that is slow under its load and those compared with it."""
+    slow = {cell.cell for cell in cells if cell.gateway == BASELINE and _is_slow(cell, cells)}
     for cell in cells:
-        if cell.cell in slow or cell.floor in slow:
-            yield cell.changed(flags=ordered_flags([*cell.flags, "floor_slow"]))
+        if cell.cell in slow or cell.baseline in slow:
+            yield cell.changed(flags=ordered_flags([*cell.flags, "baseline_slow"]))
         else:
             yield cell
 
 
-def _is_slow(floor: CellSummary, cells: Sequence[CellSummary]) -> bool:
+def _is_slow(baseline: CellSummary, cells: Sequence[CellSummary]) -> bool:
     return any(
-        checks.floor_slow(floor.timing("service_ms"), other.timing("service_ms"))
+        checks.baseline_slow(baseline.timing("service_ms"), other.timing("service_ms"))
         for other in cells
-        if other.load.is_serial and others(other, "load") == others(floor, "load")
+        if other.load.is_serial and others(other, "load") == others(baseline, "load")
     )

@@ -1,4 +1,4 @@
-"""The verdict of a cell from its attempts. Called by `cell`; knows counts and reasons, no figure but the rate."""
+"""The verdict of a cell from its attempts. Knows counts and reasons, no figure but the rate."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Added time per request: (t1 − t0) − (send − recv), each bracket by one clock (METHOD 1).
 
-Called by `inband` and `calibration`. t0 is the first byte written, t1 the answer read. A stream has two such times
-and never one: to its first content and to its end. Nothing here is a percentile, and nothing is left out silently:
-rows without the instants of a time are no rows of that time.
+t0 is the first byte written, t1 the answer read. A stream has two such times and never one: to its first content and
+to its end. Nothing here is a percentile, and nothing is left out silently: rows without the instants of a time are no
+rows of that time.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ from weighbridge.record.probe_tables import UNKNOWN, EventTable, Ints, RequestTa
 
 @dataclass(frozen=True)
 class Legs:
-    """Times in ns of the picked rows that have all instants: `inbound_ns + outbound_ns = added_ns`, row by row.
+    """Times in ns of the picked rows with all instants: `request_path_ns + response_path_ns = added_ns`, row by row.
 
-    Inbound is recv − t0, outbound is t1 − send; the two alone need one clock for both hosts, the sum does not.
+    The request path is recv − t0, the response path is t1 − send; the two alone need one clock for both hosts, the
+    sum does not.
     """
 
     added_ns: Ints
-    inbound_ns: Ints
-    outbound_ns: Ints
+    request_path_ns: Ints
+    response_path_ns: Ints
 
 
 def added_to_end(requests: RequestTable, rows: Mask) -> Legs:
@@ -53,9 +54,9 @@ def added_to_stream_end(requests: RequestTable, events: EventTable, rows: Mask, 
 
 def _legs(requests: RequestTable, rows: Mask, until_ns: Ints) -> Legs:
     known = rows & _all_known(until_ns, requests.sent_ns, requests.recv_ns, requests.send_ns)
-    inbound = requests.recv_ns[known] - requests.sent_ns[known]
-    outbound = until_ns[known] - requests.send_ns[known]
-    return Legs(inbound + outbound, inbound, outbound)
+    request_path = requests.recv_ns[known] - requests.sent_ns[known]
+    response_path = until_ns[known] - requests.send_ns[known]
+    return Legs(request_path + response_path, request_path, response_path)
 
 
 def _all_known(*columns: Ints) -> Mask:

@@ -1,14 +1,13 @@
-"""Whether a lane lets a stream through as it comes: counts of one run, and the verdict against the floor.
+"""Whether a lane lets a stream through as it comes: counts of one run, and the verdict against the baseline.
 
-Called by `inband` (counts, and a verdict without a floor) and by `cell` (the verdict, against the direct lane of
-the same blocks). A reader that is late merges events too, so the share of bunched events on the direct lane is
-taken off first. Pairs that the provider sent less than 1 ms apart are not judged: below that, reads merge by nature
-(0.06 % of events at 1 ms, 1.4 % at 0.3 ms, 23 % at 0.1 ms, measured on two cores). The rules, in this order:
+A reader that is late merges events too, so the share of bunched events on the direct lane is taken off first. Pairs
+that the provider sent less than 1 ms apart are not judged: below that, reads merge by nature (0.06 % of events at 1
+ms, 1.4 % at 0.3 ms, 23 % at 0.1 ms, measured on two cores). The rules, in this order:
 
 1. `held until complete`: half of the streams or more began, at the reader, when the provider had sent its last
    chunk, and then took less than half of the provider's own span.
 2. `passed through`: the share of bunched pairs (read within 0.2 ms though sent 1 ms apart or more; one read
-   included) is at most 2 percentage points above the floor's.
+   included) is at most 2 percentage points above the baseline's.
 3. `windowed`: most bunched events came in reads of their own (held back, then let go in a burst), or the median
    bunch held its first event for more than 10 of the provider's gaps (the factor that makes a stall).
 4. `coalesced`: what is left, several events written as one.
@@ -95,13 +94,13 @@ def bunched_ratio(counts: Bunching) -> float:
     return counts.bunched_count / counts.pair_count if counts.pair_count else 0.0
 
 
-def verdict(counts: Bunching, floor: Bunching | None) -> Buffering | None:
-    """Buffering verdict by the rules above; without a floor its share counts as none. None with too few pairs."""
+def verdict(counts: Bunching, baseline: Bunching | None) -> Buffering | None:
+    """Buffering verdict by the rules above; without a baseline its share counts as none. None with too few pairs."""
     if counts.stream_count and counts.held_stream_count >= HELD_STREAM_SHARE * counts.stream_count:
         return "held until complete"
     if counts.pair_count < PAIRS_NEEDED:
         return None
-    natural = 0.0 if floor is None else bunched_ratio(floor)
+    natural = 0.0 if baseline is None else bunched_ratio(baseline)
     if bunched_ratio(counts) <= natural + BUNCHED_MARGIN:
         return "passed through"
     in_own_reads = counts.bunched_count - counts.coalesced_count

@@ -1,7 +1,7 @@
 """Neighbouring content events of streams: gaps, forwarding delay, gap distortion, stalls.
 
-Called by `inband`, `added` and `buffering`. All times in ns. An event pairs with the one read before it in its own
-stream; where a chunk is missing, the provider's gap of the pair is as wide as the reader's should be.
+All times in ns. An event pairs with the one read before it in its own stream; where a chunk is missing, the
+provider's gap of the pair is as wide as the reader's should be.
 """
 
 from __future__ import annotations

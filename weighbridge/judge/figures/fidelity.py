@@ -1,8 +1,8 @@
 """Whether answers came through unchanged: events, JSON, text, sequence (METHOD 4). HTTP 200 is not success.
 
-Called by `inband`. The text is checked by its marks: each chunk carries its number and a check letter, so that a
-lost, repeated, moved or bent chunk shows; words between the marks are not compared. Levels: `events` (as many
-content events as the provider sent), `text` (all chunks in order, in another number of events), `differs`.
+The text is checked by its marks: each chunk carries its number and a check letter, so that a lost, repeated, moved or
+bent chunk shows; words between the marks are not compared. Levels: `events` (as many content events as the provider
+sent), `text` (all chunks in order, in another number of events), `differs`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The histograms of one run: every time that the probe saw, by metric, ready to be merged by adding.
 
-Called by `campaign` after a probe's window; kept beside the run. The rows are those behind the figures.
+Kept beside the run. The rows are those behind the figures.
 """
 
 from __future__ import annotations

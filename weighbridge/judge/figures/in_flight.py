@@ -1,6 +1,6 @@
 """How many requests were open at a time, by a sweep over starts and ends.
 
-Called by `figures` and `saturation`. A request without an end stays open; one that was never sent was never open.
+A request without an end stays open; one that was never sent was never open.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What a probe's own lateness, and the few samples of one that rides along, take from its figures.
 
-Called by `inband`. Answers around which the probe's loop was late are left out of every time, for we made them wait.
-But a busy machine holds up gateway and probe together, so those left out are no fair draw: they may all be slow ones.
-Hence a percentile is no figure where more was left out than its line allows:
+Answers around which the probe's loop was late are left out of every time, for we made them wait. But a busy machine
+holds up gateway and probe together, so those left out are no fair draw: they may all be slow ones. Hence a percentile
+is no figure where more was left out than its line allows:
 
 - p99: 1 %, as much as lies beyond it; p95: 5 %, as much as lies beyond it;
 - p50: 25 %. The true median then lies between the 33rd and the 67th percentile of what is left, whichever were lost.

@@ -1,7 +1,7 @@
 """Held streams: whether a run of them counts, and the memory that one more open stream takes by it.
 
-Called by `acceptance` and by `held_cell`. The slope is that of the least-squares line through the steps of one run:
-what the gateway takes without a stream is the line's intercept and no part of it.
+The slope is that of the least-squares line through the steps of one run: what the gateway takes without a stream is
+the line's intercept and no part of it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Figures of one run from what the probe saw in band: added time, legs, streams, stamps.
 
-Called by `figures` and by whoever keeps histograms. The rows behind a time are answers with a 2xx that the probe
-calls good, whose stamp is whole, without the first C by sent start (C = connections, as for every driver) and
-without those around which the probe's own loop was late; the last are counted, and nothing else is left out.
+The rows behind a time are answers with a 2xx that the probe calls good, whose stamp is whole, without the first C by
+sent start (C = connections, as for every driver) and without those around which the probe's own loop was late; the
+last are counted, and nothing else is left out.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ONE_EVENT = Absent(absent="one_event")
 NO_ROW = Absent(absent="no_good_answer")
 NO_INBAND = Absent(absent="no_inband")
 TIMES: tuple[TimeKey, ...] = (
-    *("added_ms", "added_first_ms", "added_total_ms", "inbound_ms", "outbound_ms"),
+    *("added_ms", "added_first_ms", "added_total_ms", "request_path_ms", "response_path_ms"),
     *("ttft_ms", "gap_ms", "forwarding_ms", "gap_distortion_ms"),
 )
 OF_CHUNKS: tuple[TimeKey, ...] = ("gap_ms", "forwarding_ms", "gap_distortion_ms")
@@ -105,7 +105,7 @@ def first_sent(requests: RequestTable, count: int) -> Ints:
 
 
 def times_ns(facts: Trace, picked: Picked) -> Times:
-    """Times in ns by figure (`added_ms`, `inbound_ms`, …), each with its reason where there is none."""
+    """Times in ns by figure (`added_ms`, `request_path_ms`, …), each with its reason where there is none."""
     requests, timed = facts.requests, picked.timed
     absent = stamps.no_inband(picked.counts)
     if facts.mode == "plain":
@@ -113,7 +113,7 @@ def times_ns(facts: Trace, picked: Picked) -> Times:
         of_streams = [key for key in TIMES if METRICS[key].modes == ("stream",)]
         found: dict[TimeKey, Ints | Absent] = {
             "added_ms": legs.added_ns,
-            **_legs(legs.inbound_ns, legs.outbound_ns),
+            **_legs(legs.request_path_ns, legs.response_path_ns),
             **dict.fromkeys(of_streams, NOT_A_STREAM),
         }
     else:
@@ -121,7 +121,7 @@ def times_ns(facts: Trace, picked: Picked) -> Times:
         found = {
             "added_ms": ONE_NUMBER,
             "added_first_ms": first.added_ns,
-            **_legs(first.inbound_ns, first.outbound_ns),
+            **_legs(first.request_path_ns, first.response_path_ns),
             "ttft_ms": _ttft(requests, picked),
             **_event_times(facts, picked),
         }
@@ -133,8 +133,8 @@ def times_ns(facts: Trace, picked: Picked) -> Times:
     }
 
 
-def _legs(inbound_ns: Ints, outbound_ns: Ints) -> dict[TimeKey, Ints | Absent]:
-    return {"inbound_ms": inbound_ns, "outbound_ms": outbound_ns}
+def _legs(request_path_ns: Ints, response_path_ns: Ints) -> dict[TimeKey, Ints | Absent]:
+    return {"request_path_ms": request_path_ns, "response_path_ms": response_path_ns}
 
 
 def _ttft(requests: RequestTable, picked: Picked) -> Ints:

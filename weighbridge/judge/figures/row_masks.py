@@ -1,6 +1,6 @@
 """Which answers count: good, whole, left out by rule; and counts of errors and successes.
 
-Called by `figures`, `checks` and `acceptance`. Knows no time and no rate.
+Knows no time and no rate.
 """
 
 from __future__ import annotations

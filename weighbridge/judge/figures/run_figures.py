@@ -1,6 +1,6 @@
 """Figures of one run from what its driver left.
 
-Called by `campaign` after each window. Judges nothing: a bad run has figures too, for the recomputed headline.
+Judges nothing: a bad run has figures too, for the recomputed headline.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Bookkeeping of the provider's stamps: whose they are, and what it means when they are not.
 
-Called by `inband`. Absent or damaged stamps make a figure absent (`no_inband`); a reference that the provider saw
-twice is a retry; a stamp older than its request, or one that an earlier request had, is an answer out of a cache
-and voids the cell. The probe's own account is taken, and checked again here by the times.
+Absent or damaged stamps make a figure absent (`no_inband`); a reference that the provider saw twice is a retry; a
+stamp older than its request, or one that an earlier request had, is an answer out of a cache and voids the cell. The
+probe's own account is taken, and checked again here by the times.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Whether one attempt counts, and what it says: the mechanical rules of METHOD 5.
 
-Called by `campaign` after each attempt. No rule looks at an overhead: a run is judged by counts, by the schedule
-and by the state of the rig, and `Attempted` holds nothing else. The first rule that applies decides: what is seen
-directly (a phase that failed, a death), then the rig's doing, then what may follow from that.
+No rule looks at an overhead: a run is judged by counts, by the schedule and by the state of the rig, and `Attempted`
+holds nothing else. The first rule that applies decides: what is seen directly (a phase that failed, a death), then
+the rig's doing, then what may follow from that.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whether other work loaded the machine. Called by `rig_limits` for one run and by `summarise` for a campaign.
+"""Whether other work loaded the machine.
 
 Rules, for the reading before and the one after a window: processes that are not ours took more than 5 % of a core
 since the reading before it, or the hypervisor stole more than 1 % of CPU time. The idle gate's own answer counts

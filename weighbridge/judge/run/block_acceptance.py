@@ -24,7 +24,7 @@ def judge_block(inputs: Attempted) -> Judgement:
 
 
 def judge_busy_block(inputs: Attempted) -> Judgement:
-    """The same beside a planted neighbour, whose doing the probe's lateness is; its late rows are left out."""
+    """The same beside an injected neighbour, whose doing the probe's lateness is; its late rows are left out."""
     return _judged(inputs, may_lag=True)
 
 

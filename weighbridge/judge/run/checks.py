@@ -1,7 +1,4 @@
-"""Arithmetic checks: a failed one is a flag that is printed, never hidden, and never changes a verdict.
-
-Called by `acceptance` for a run and by `cell` and `summarise` for a cell.
-"""
+"""Arithmetic checks: a failed one is a flag that is printed, never hidden, and never changes a verdict."""
 
 from __future__ import annotations
 
@@ -31,7 +28,7 @@ LITTLE_TOLERANCE = 0.05
 EVEN_SHARE = 0.9
 BACKLOG_SHARE = 0.05
 BACKLOG_MIN_COUNT = 10
-FLOOR_FACTOR = 2.0
+BASELINE_FACTOR = 2.0
 REPEAT_SIGMAS = 4.0
 # Falls below a nanosecond are rounding of floating point, not of a lane.
 DUST_MS = 1e-6
@@ -134,13 +131,13 @@ def memory_in_order(resources: Resources) -> bool:
     return idle is None or peak is None or idle <= peak
 
 
-def floor_slow(under_load: TimingOrAbsent, serial: TimingOrAbsent) -> bool:
+def baseline_slow(under_load: TimingOrAbsent, serial: TimingOrAbsent) -> bool:
     """Whether the direct lane's median service time is more than twice that with one client."""
     if not isinstance(under_load, Timing) or not isinstance(serial, Timing):
         return False
     if under_load.p50 is None or serial.p50 is None:
         return False
-    return under_load.p50 > FLOOR_FACTOR * serial.p50
+    return under_load.p50 > BASELINE_FACTOR * serial.p50
 
 
 def _rig_flags(inputs: Attempted, window: Window) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Whether a lane kept the offered rate, and whose fault it is when it did not.
 
-Called by `acceptance`. Looks at the schedule and the answers only, never at an overhead.
+Looks at the schedule and the answers only, never at an overhead.
 
 Achieved below 99 % of offered is METHOD 2's line, but in a short window one slow last answer moves it: 160
 requests at 20/s last 8 s, and an answer 80 ms later than the first looks like 1 % too slow. So the rate counts

@@ -1,6 +1,6 @@
 """Flags of what the probe saw: stamps lost or unknown, retries, stalls, changed answers, a probe that was late.
 
-Called by `checks`. What voids a run stands in `acceptance`; nothing here does.
+What voids a run stands in `acceptance`; nothing here does.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Arithmetic checks on our own rig: does the driver tell its true rate, do delayed acknowledgements hold answers.
 
-Called by `checks`. As every arithmetic check, a failed one is a flag and changes no verdict.
+As every arithmetic check, a failed one is a flag and changes no verdict.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Limits of our own rig, which are never charged to a gateway: load, mock provider, generator lag.
 
-Called by `acceptance`. The smallest figure shown, against which a lateness is weighed, is the smallest median of
-response, service and first-byte time: times at the client, never an overhead.
+The smallest figure shown, against which a lateness is weighed, is the smallest median of response, service and
+first-byte time: times at the client, never an overhead.
 
 Where the line lies. A lag p99 above 10 % of the smallest figure spoils the p99 and little else: a flag. The run is
 thrown away only when the *median* lag exceeds half of the median response time, for then most of the headline is

@@ -1,4 +1,4 @@
-"""The sentences of judgement: one wording for runs, cells and absent figures. Called by this room only."""
+"""The sentences of judgement: one wording for runs, cells and absent figures."""
 
 from __future__ import annotations
 

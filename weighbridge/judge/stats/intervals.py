@@ -1,7 +1,7 @@
 """Interval over run values: how far the figure of another run of this campaign may lie.
 
-Called by `timing` and `shift`. Works on one value a run, never on pooled requests: requests of one run share
-its luck, so that pooling makes intervals far too narrow.
+Works on one value a run, never on pooled requests: requests of one run share its luck, so that pooling makes
+intervals far too narrow.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Timings: percentiles of one run with the few-samples rule, and their medians over runs.
 
-Called by `figures`, `shift` and `summarise`. Leaves no sample out: what is not measured is filtered before.
+Leaves no sample out: what is not measured is filtered before.
 """
 
 from __future__ import annotations

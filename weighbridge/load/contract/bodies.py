@@ -1,7 +1,7 @@
 """The file of request bodies that drivers send: one chat-completions request a line, every prompt different.
 
-Called by `campaign` before a window. Texts are letters, spaces and full stops only: policies hunt for digit runs and
-phrases, and must find none. Each prompt carries a reference of its own by which the mock provider counts it.
+Texts are letters, spaces and full stops only: policies hunt for digit runs and phrases, and must find none. Each
+prompt carries a reference of its own by which the mock provider counts it.
 """
 
 from __future__ import annotations

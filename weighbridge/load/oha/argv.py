@@ -1,7 +1,6 @@
 """What oha was asked for, read from its arguments: counts, rate, time limit, correction.
 
-Used by the reader: a report says nothing of what was planned. Options that do not matter are skipped, with their
-values. Arguments that are not oha's raise InputError.
+Options that do not matter are skipped, with their values. Arguments that are not oha's raise InputError.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Whether oha's durations count from the intended start: the one question its reports do not answer.
 
-Called by `oha.report`. From 1.6.0 to 1.13.0 `--latency-correction` works the other way round with a fixed number of
-requests (hatoo/oha#857). The samples prove what was done and overrule version and arguments.
+From 1.6.0 to 1.13.0 `--latency-correction` works the other way round with a fixed number of requests (hatoo/oha#857).
+The samples prove what was done and overrule version and arguments.
 """
 
 from __future__ import annotations

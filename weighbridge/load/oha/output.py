@@ -1,8 +1,8 @@
 """Reader of oha's JSON of every generation, 0.5.4 to 1.16.0.
 
-Called by `read`. It takes what the document says and drops what is an artefact: `"NaN"` bins, zeros of empty
-sets, percentiles in which errors are mixed. oha's success rate and requests per second are not read at all: the first
-counts a 500 as success, the second counts cancelled workers as requests.
+It takes what the document says and drops what is an artefact: `"NaN"` bins, zeros of empty sets, percentiles in which
+errors are mixed. oha's success rate and requests per second are not read at all: the first counts a 500 as success,
+the second counts cancelled workers as requests.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from weighbridge.load.oha.totals import Generation, OhaTotals
 from weighbridge.load.reports.fields import count, counts, number, section, successes
 from weighbridge.load.reports.spreads import Spread
 
-# oha's rank is floor(p × n): up to this many samples its p99.99 is the largest of them.
+# oha's rank is baseline(p × n): up to this many samples its p99.99 is the largest of them.
 _LARGEST_AT_P9999 = 10_000
 
 

@@ -1,6 +1,6 @@
 """Flags and notes of an oha report: what a reader of its numbers must know beside them.
 
-Called by `oha.report`. A flag is a code, a note a phrase; neither changes a count.
+A flag is a code, a note a phrase; neither changes a count.
 """
 
 from __future__ import annotations

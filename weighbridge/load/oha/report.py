@@ -1,6 +1,6 @@
 """The load report of an oha run: totals, plan, samples and verdict put together.
 
-Called by `read`. Counts that nothing given can tell are null; oha's own rates and success rate are never used.
+Counts that nothing given can tell are null; oha's own rates and success rate are never used.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Readers of oha's raw samples: the CSV of `--output-format csv` and the SQLite file of `--db-url`.
 
-Called by `read`. Both hold only requests that got an answer. From one run the two join exactly on the start value:
-both print the same float from the same origin.
+Both hold only requests that got an answer. From one run the two join exactly on the start value: both print the same
+float from the same origin.
 """
 
 from __future__ import annotations

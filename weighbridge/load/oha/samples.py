@@ -1,8 +1,8 @@
 """The sample table of an oha run: intended, released, sent, first byte and end of each request on the run's clock.
 
-Called by `oha.report`. Where the samples hold release instants the schedule is rebuilt from them and arrivals that
-failed are kept with their scheduled time. From CSV alone, all that an interrupt leaves, the i-th request by start
-belongs to slot i as long as nothing failed before it.
+Where the samples hold release instants the schedule is rebuilt from them and arrivals that failed are kept with their
+scheduled time. From CSV alone, all that an interrupt leaves, the i-th request by start belongs to slot i as long as
+nothing failed before it.
 """
 
 from __future__ import annotations

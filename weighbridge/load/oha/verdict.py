@@ -1,6 +1,6 @@
 """The counts of an oha run against its plan, and how far its report can be used: `ok`, `partial` or `void`.
 
-Called by `oha.report`. It looks at counts, never at how good a time is.
+It looks at counts, never at how good a time is.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The probe over several lanes at once: each request is drawn for one of them, so that all see the same seconds.
 
-Used by the calibration in the place of a driver. It starts nothing.
+It starts nothing.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ def waiting(plan: HolderPlan) -> int | None:
 
 
 def go_on(plan: HolderPlan, step: int, seen: dict[str, int | None]) -> None:
-    """Nothing; the holder takes down what was seen of a step, and begins the next one."""
+    """Tell the holder to take down what was seen of a step and to begin the next one."""
     put(plan.seen(step), seen)
 
 

@@ -1,6 +1,6 @@
 """The load report of a probe run: its own document, and the tables where they were kept.
 
-Called by `read`. The probe judges success by status, content and end; what got a 200 and was none counts as failed.
+The probe judges success by status, content and end; what got a 200 and was none counts as failed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The tables that the probe wrote beside its report. Called by `read`; StoreError names the file that is damaged."""
+"""The tables that the probe wrote beside its report. StoreError names the file that is damaged."""
 
 from __future__ import annotations
 

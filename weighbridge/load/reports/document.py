@@ -1,8 +1,8 @@
 """From bytes to one report: decoding, noise around the document, bare NaN, cut ends.
 
-Called by `read`. Tools print their JSON among other lines (a merged stderr, a trailing log line), in UTF-16 when a
-Windows shell redirected it, and cut short when they are killed. What is no report raises InputError with one
-sentence; what is one is handed on undigested. Nothing here knows what the fields mean.
+Tools print their JSON among other lines (a merged stderr, a trailing log line), in UTF-16 when a Windows shell
+redirected it, and cut short when they are killed. What is no report raises InputError with one sentence; what is one
+is handed on undigested. Nothing here knows what the fields mean.
 """
 
 from __future__ import annotations

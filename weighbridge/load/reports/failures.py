@@ -1,7 +1,7 @@
 """What an error text means: the failure classes of the load report.
 
-Used by the reader of oha. Most wording comes from the libraries below the tool and changes with their versions, so
-texts are told apart by parts of them, in lower case, first match first.
+Most wording comes from the libraries below the tool and changes with their versions, so texts are told apart by parts
+of them, in lower case, first match first.
 """
 
 from __future__ import annotations

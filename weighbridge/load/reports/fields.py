@@ -1,7 +1,7 @@
 """Tolerant access to fields of a report that was decoded from JSON: a number, a count, a map, or nothing.
 
-Used by the readers of oha and wrk. A missing section or a value of the wrong type reads as absent; only a table of
-counts that holds something else is refused, for nothing may be concluded from such a report.
+A missing section or a value of the wrong type reads as absent; only a table of counts that holds something else is
+refused, for nothing may be concluded from such a report.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a load generator from elsewhere left behind: its files, its words, and the load report of them.
 
-Used by the drivers of oha and wrk. It knows neither tool.
+It knows neither tool.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The counts of a wrk run and what they are worth: `ok`, `partial` or `void`.
 
-Called by `wrk.report`. wrk repeats a request at once when its connection breaks, without asking the schedule; a
-script with a guard counts those repeats. Without that count a broken connection may have been a failed request.
+wrk repeats a request at once when its connection breaks, without asking the schedule; a script with a guard counts
+those repeats. Without that count a broken connection may have been a failed request.
 """
 
 from __future__ import annotations

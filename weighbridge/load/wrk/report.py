@@ -1,7 +1,7 @@
 """The load report of a wrk run: the JSON of a script's `done()` and, where given, its samples.
 
-Called by `read`. wrk's own times hide the wait before a request and were corrected in a way of its own; the samples
-(done minus scheduled) are the true ones. Its read errors count idle closes too, so they are never taken for failures.
+wrk's own times hide the wait before a request and were corrected in a way of its own; the samples (done minus
+scheduled) are the true ones. Its read errors count idle closes too, so they are never taken for failures.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Reader of the samples that a wrk script writes: slot, scheduled, sent and done in µs from the common start, status.
 
-Called by `read`. Requests that never ended have no row, failed ones have status 0. A sixth column, where there is
-one, tells since when the connection was free. Whether the slots can be believed is said, not decided, here.
+Requests that never ended have no row, failed ones have status 0. A sixth column, where there is one, tells since when
+the connection was free. Whether the slots can be believed is said, not decided, here.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ class Loads(Strict):
     @property
     def companion(self) -> str | float | None:
         """Return what was asked of a companion; None where no load can have one."""
-        return None if self.rate is None else self.rate.ride_along
+        return None if self.rate is None else self.rate.companion
 
     def loads(self, target: Target) -> Iterator[Load]:
         """Yield every load for an answer in a mode."""

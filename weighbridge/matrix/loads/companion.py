@@ -24,7 +24,7 @@ from weighbridge.matrix.strict import refused, shown
 # What a matrix may say: by the rule above, not at all, or requests a second.
 RideAlong = Literal["auto", "off"] | float
 
-OFF = "off: the matrix wants no probe beside the driver (ride_along)"
+OFF = "off: the matrix wants no probe beside the driver (companion)"
 
 WANTED_COUNT = quantiles.needed(0.95)
 SPARE_SHARE = 0.10
@@ -111,4 +111,4 @@ def _asked(value: Any) -> Any:
     return float(value)
 
 
-AskedRideAlong = Annotated[RideAlong, BeforeValidator(_asked)]
+AskedCompanion = Annotated[RideAlong, BeforeValidator(_asked)]

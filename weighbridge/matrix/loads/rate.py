@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, ConfigDict, Field
 
 from weighbridge.errors import InputError
-from weighbridge.matrix.loads.companion import AskedRideAlong, Companion, RideAlong, Whole, companion_for, most_rps
+from weighbridge.matrix.loads.companion import AskedCompanion, Companion, RideAlong, Whole, companion_for, most_rps
 from weighbridge.matrix.loads.contract import (
     STRICT,
     CheckContext,
@@ -185,7 +185,7 @@ class RateSchema(Strict):
         default=None, description="Cap on connections, or auto."
     )
     timeout_s: Timeout = Field(default=60.0, alias="timeout", description="Limit of one request, such as 60s.")
-    ride_along: AskedRideAlong = Field(
+    companion: AskedCompanion = Field(
         default="auto",
         description="Part of the rate that the probe takes beside oha or wrk: auto, off, or requests per second.",
     )
@@ -194,7 +194,7 @@ class RateSchema(Strict):
         """Yield one load for each rate."""
         for rate_rps in self.per_second:
             load = self._load(rate_rps, target)
-            yield load if target.companion is None else load.with_companion(target.companion, self.ride_along)
+            yield load if target.companion is None else load.with_companion(target.companion, self.companion)
 
     def lists(self) -> Iterator[tuple[KeyPath, Sequence[Hashable]]]:
         """Yield the rates, as cell ids name them."""
@@ -223,9 +223,9 @@ class RateSchema(Strict):
             problem = f"{rate:g} per second for {self.duration_s:g} s is no request at all"
             place = around.locate((*_PATH, "per_second", number_))
             raise InputError(problem, place=place, expected="expected a longer duration or a higher rate")
-        if isinstance(self.ride_along, float) and self.ride_along > most_rps(rate):
-            problem = f"{self.ride_along:g} per second are more than a quarter of the rate {rate:g}"
-            place = around.locate((*_PATH, "ride_along"))
+        if isinstance(self.companion, float) and self.companion > most_rps(rate):
+            problem = f"{self.companion:g} per second are more than a quarter of the rate {rate:g}"
+            place = around.locate((*_PATH, "companion"))
             raise InputError(problem, place=place, expected=f"expected auto, off or at most {most_rps(rate):g}")
         if count > REQUEST_LIMIT:
             problem = f"{rate:g} per second for {self.duration_s:g} s is {count:,} requests a window"

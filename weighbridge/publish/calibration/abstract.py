@@ -1,6 +1,6 @@
 """The first three sentences of a calibration's page: is the scale right, how far off is it, how fine is it here.
 
-Called by `answer` for a campaign that made a certificate itself. Errors are those of mixed lanes, of median blocks.
+Errors are those of mixed lanes, of median blocks.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from weighbridge.publish.calibration.certificate import AROUND, FIGURES
 from weighbridge.publish.text import numbers
 from weighbridge.publish.text.sanitise import plain
-from weighbridge.record.certificate import Certificate, WeightResult
+from weighbridge.record.certificate import Certificate, DelayResult
 
 _MOST_NAMED = 3
 
@@ -19,7 +19,7 @@ def scale_answer(found: Certificate) -> tuple[str, str, str]:
 
 
 def _verdict(found: Certificate) -> str:
-    judged = [row for row in found.weights if row.judged]
+    judged = [row for row in found.known_delays if row.judged]
     off = [row for row in judged if not row.passed]
     word = "passed" if found.passed else "failed"
     kind = " in a hurry, so its certificate is provisional" if found.provisional else ""
@@ -27,7 +27,7 @@ def _verdict(found: Certificate) -> str:
     start = (
         f"On this machine ({host}{numbers.plural(found.host.cpu_count, 'logical CPU')}) the scale {word} its "
         f"calibration{kind}: {numbers.count(len(judged) - len(off))} of {numbers.plural(len(judged), 'percentile')} "
-        f"of known weights were found again within their limits"
+        f"of known delays were found again within their limits"
     )
     if not off:
         others = numbers.plural(len(found.problems), "other problem")
@@ -37,28 +37,28 @@ def _verdict(found: Certificate) -> str:
     return f"{start}; off were {'; '.join([*named, *([f'{numbers.count(rest)} more'] if rest > 0 else [])])}."
 
 
-def _excess(row: WeightResult) -> float:
+def _excess(row: DelayResult) -> float:
     return abs(row.added_error_ms) / row.limit_ms if row.limit_ms else 0.0
 
 
-def _off_text(row: WeightResult) -> str:
-    how = AROUND[row.surroundings] if row.arrangement == "mixed" else "in a cell of its own"
+def _off_text(row: DelayResult) -> str:
+    how = AROUND[row.condition] if row.arrangement == "mixed" else "in a cell of its own"
     return (
-        f"{row.figure} of {plain(row.weight, limit=60)}, {row.mode}, {how}, by {numbers.us(row.added_error_ms)} µs "
+        f"{row.figure} of {plain(row.delay, limit=60)}, {row.mode}, {how}, by {numbers.us(row.added_error_ms)} µs "
         f"(limit {numbers.us(row.limit_ms)})"
     )
 
 
 def _errors(found: Certificate) -> str:
-    rows = [row for row in found.weights if row.judged and row.arrangement == "mixed"]
+    rows = [row for row in found.known_delays if row.judged and row.arrangement == "mixed"]
     told = [
         f"{numbers.us(max(errors))} µs at {figure}"
         for figure in FIGURES
         if (errors := [abs(row.added_error_ms) for row in rows if row.figure == figure])
     ]
     if not told:
-        return "No percentile of a known weight had requests enough to be judged."
-    start = f"Over all known weights the added time of mixed lanes is off by at most {numbers.listed(told)}"
+        return "No percentile of a known delay had requests enough to be judged."
+    start = f"Over all known delays the added time of mixed lanes is off by at most {numbers.listed(told)}"
     ratios = [one.ratio for one in found.jitter if one.judged and one.ratio is not None]
     if not ratios:
         return f"{start}."
@@ -68,8 +68,8 @@ def _errors(found: Certificate) -> str:
 
 
 def _fineness(found: Certificate) -> str:
-    caught = sum(1 for fault in found.faults if fault.caught)
-    faults = f"planted faults that a check caught: {numbers.count(caught)} of {numbers.count(len(found.faults))}"
+    detected = sum(1 for fault in found.faults if fault.detected)
+    faults = f"injected faults that a check detected: {numbers.count(detected)} of {numbers.count(len(found.faults))}"
     widths = [one for one in found.resolution if one.arrangement == "mixed"]
     if not widths:
         return f"How fine the scale is on this host was not measured; {faults}."

@@ -1,6 +1,6 @@
-"""The certificate of a scale as a page shows it: a sentence, what it found, and a table of known weights.
+"""The certificate of a scale as a page shows it: a sentence, what it found, and a table of known delays.
 
-Called by `page` and, for its words, by `certificate_text`. Whatever does not pass is said; without one, why.
+Whatever does not pass is said; without one, why.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from weighbridge.publish.text import numbers
 from weighbridge.publish.text.sanitise import plain
 from weighbridge.publish.views.columns import number_column
 from weighbridge.publish.views.views import Cell, Column, Fact, Group, Row, Scale, Section, Table
-from weighbridge.record.certificate import Certificate, DriverFloor, Resolution, WeightResult
+from weighbridge.record.certificate import Certificate, DelayResult, DriverBaseline, Resolution
 from weighbridge.record.figures import Absent, Figure
 from weighbridge.record.summary import Summary
 
 FIGURES = ("p50", "p95", "p99")
 AROUND = {
     "quiet": "on a quiet machine",
-    "busy": "beside a planted busy neighbour",
+    "busy": "beside an injected busy neighbour",
     "jitter": "while the provider's own time jitters",
 }
-_HOW = {"mixed": "lanes mixed request by request", "cell": "each weight a cell of its own"}
+_HOW = {"mixed": "lanes mixed request by request", "cell": "each delay a cell of its own"}
 _CAPTION = (
-    "Known is what the gateway recorded that it held a request, joined to the tare of the same block (a gateway with "
-    "a weight of nothing). The error is added time − tare − known: of the median block, the worst block beneath. The "
+    "Known is what the gateway recorded that it held a request, joined to the control of the same block (a gateway "
+    "with no delay). The error is added time − control − known: of the median block, the worst block beneath. The "
     "error of the shift stands beside it. Grey: fewer than 10 samples lie beyond the percentile; shown, not judged."
 )
 
@@ -44,7 +44,7 @@ def scale_of(summary: Summary, anchor: str) -> Scale:
         return Scale((verdict_text(summary),), (), ())
     lines = (verdict_text(summary), *(f"{plain(text)}." for text in found.problems))
     leads = own_certificate(summary) is not None
-    return Scale(lines, tuple(facts(found)), (weights_table(found, anchor),), leads=leads)
+    return Scale(lines, tuple(facts(found)), (delays_table(found, anchor),), leads=leads)
 
 
 def verdict_text(summary: Summary) -> str:
@@ -62,7 +62,7 @@ def verdict_text(summary: Summary) -> str:
 
 
 def facts(found: Certificate) -> Iterator[Fact]:
-    """Everything but the weights: resolution, jitter, faults, floors, stamps, CPU, ceiling."""
+    """Everything but the delays: resolution, jitter, faults, baselines, stamps, CPU, ceiling."""
     for (mode, arrangement), pairs in groupby(found.resolution, key=lambda one: (one.mode, one.arrangement)):
         yield Fact(f"resolution, {mode}, {_HOW[arrangement]}", _resolution_text(tuple(pairs)))
     for one in found.jitter:
@@ -73,29 +73,29 @@ def facts(found: Certificate) -> Iterator[Fact]:
             f"{'' if one.passed else ': not ten times' if one.judged else ' (too few requests to judge)'}",
         )
     for fault in found.faults:
-        caught = f"caught by {plain(fault.by or '', limit=200)}" if fault.caught else "not caught"
-        yield Fact(f"planted fault {plain(fault.fault, limit=60)}", caught)
-    for floor in found.floors:
-        yield Fact(f"floor of {floor.driver}", floor_text(floor))
+        detected = f"detected by {plain(fault.by or '', limit=200)}" if fault.detected else "not detected"
+        yield Fact(f"injected fault {plain(fault.fault, limit=60)}", detected)
+    for baseline in found.baselines:
+        yield Fact(f"baseline of {baseline.driver}", baseline_text(baseline))
     yield from _rig_facts(found)
 
 
-def floor_text(floor: DriverFloor) -> str:
-    """Floor of one driver, or why there is none."""
-    if floor.p50_ms is None or floor.p99_ms is None:
-        return f"none: {plain(floor.absent or 'not measured', limit=200)}"
-    at = f" at {numbers.short(floor.rate_rps)}/s" if floor.rate_rps is not None else ""
-    return f"p50 {numbers.us(floor.p50_ms)} µs, p99 {numbers.us(floor.p99_ms)} µs above the provider's time{at}"
+def baseline_text(baseline: DriverBaseline) -> str:
+    """Baseline of one driver, or why there is none."""
+    if baseline.p50_ms is None or baseline.p99_ms is None:
+        return f"none: {plain(baseline.absent or 'not measured', limit=200)}"
+    at = f" at {numbers.short(baseline.rate_rps)}/s" if baseline.rate_rps is not None else ""
+    return f"p50 {numbers.us(baseline.p50_ms)} µs, p99 {numbers.us(baseline.p99_ms)} µs above the provider's time{at}"
 
 
-def weights_table(found: Certificate, anchor: str) -> Table:
-    """Known weights and what was found of them."""
+def delays_table(found: Certificate, anchor: str) -> Table:
+    """Known delays and what was found of them."""
     return Table(
-        id=f"{anchor}-weights",
-        title="Known weights",
+        id=f"{anchor}-delays",
+        title="Known delays",
         caption=(_CAPTION,),
         columns=(
-            Column("weight", "Weight"),
+            Column("delay", "Delay"),
             number_column("known p50", "Known p50, ms"),
             *(number_column(name, f"Error of added {name}, µs") for name in FIGURES),
             *(number_column(name, f"Error of shift {name}, µs") for name in FIGURES),
@@ -104,17 +104,17 @@ def weights_table(found: Certificate, anchor: str) -> Table:
         ),
         groups=(Group("", 2), Group("Error of added time, µs", 3), Group("Error of the shift, µs", 3), Group("", 2)),
         sections=tuple(_sections(found)),
-        empty="No known weight was measured.",
+        empty="No known delay was measured.",
     )
 
 
 @dataclass(frozen=True)
-class WeightGroup:
-    """Weights of one mode, arrangement and surroundings: three rows a weight, one a figure."""
+class DelayGroup:
+    """Delays of one mode, arrangement and condition: three rows a delay, one a figure."""
 
     place: str
     arrangement: str
-    weights: tuple[tuple[WeightResult, ...], ...]
+    delays: tuple[tuple[DelayResult, ...], ...]
 
     @property
     def title(self) -> str:
@@ -127,17 +127,17 @@ class WeightGroup:
         return self.place if self.arrangement == _HOW["mixed"] else self.title
 
 
-def grouped(found: Certificate) -> Iterator[WeightGroup]:
-    """The weights of a certificate, group by group."""
-    sections: dict[tuple[str, str, str], dict[str, list[WeightResult]]] = {}
-    for row in found.weights:
-        section = sections.setdefault((row.mode, row.arrangement, row.surroundings), {})
-        section.setdefault(row.weight, []).append(row)
-    for (mode, arrangement, around), weights in sections.items():
-        yield WeightGroup(f"{mode}, {AROUND[around]}", _HOW[arrangement], tuple(map(tuple, weights.values())))
+def grouped(found: Certificate) -> Iterator[DelayGroup]:
+    """The delays of a certificate, group by group."""
+    sections: dict[tuple[str, str, str], dict[str, list[DelayResult]]] = {}
+    for row in found.known_delays:
+        section = sections.setdefault((row.mode, row.arrangement, row.condition), {})
+        section.setdefault(row.delay, []).append(row)
+    for (mode, arrangement, around), delays in sections.items():
+        yield DelayGroup(f"{mode}, {AROUND[around]}", _HOW[arrangement], tuple(map(tuple, delays.values())))
 
 
-def outcome(rows: Iterable[WeightResult]) -> str:
+def outcome(rows: Iterable[DelayResult]) -> str:
     """`passed`, or which percentiles did not."""
     bad = [row.figure for row in rows if row.judged and not row.passed]
     return f"off at {numbers.listed(list(bad))}" if bad else "passed"
@@ -145,15 +145,15 @@ def outcome(rows: Iterable[WeightResult]) -> str:
 
 def _sections(found: Certificate) -> Iterator[Section]:
     for group in grouped(found):
-        yield Section(group.title, tuple(_row(rows) for rows in group.weights))
+        yield Section(group.title, tuple(_row(rows) for rows in group.delays))
 
 
-def _row(rows: Sequence[WeightResult]) -> Row:
+def _row(rows: Sequence[DelayResult]) -> Row:
     first = rows[0]
     said = outcome(rows)
     return Row(
         (
-            Cell(plain(first.weight, limit=60), is_head=True),
+            Cell(plain(first.delay, limit=60), is_head=True),
             Cell(numbers.ms(first.known_ms), label="Known p50", css="n"),
             *(_error_cell(row) for row in rows),
             *(Cell(numbers.us(row.shift_error_ms), label=f"Shift {row.figure}", css="n") for row in rows),
@@ -163,7 +163,7 @@ def _row(rows: Sequence[WeightResult]) -> Row:
     )
 
 
-def _error_cell(row: WeightResult) -> Cell:
+def _error_cell(row: DelayResult) -> Cell:
     return Cell(
         numbers.us(row.added_error_ms),
         label=f"Added {row.figure}",

@@ -1,6 +1,6 @@
-"""The certificate of a scale in a terminal: the table of known weights and a line for all else.
+"""The certificate of a scale in a terminal: the table of known delays and a line for all else.
 
-Called by `terminal`. A campaign that did not calibrate tells in one sentence whose certificate it relies on.
+A campaign that did not calibrate tells in one sentence whose certificate it relies on.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from weighbridge.publish.calibration.certificate import (
 )
 from weighbridge.publish.text import numbers
 from weighbridge.publish.text.sanitise import plain
-from weighbridge.record.certificate import Certificate, WeightResult
+from weighbridge.record.certificate import Certificate, DelayResult
 from weighbridge.record.summary import Summary
 
 _GREY = "?"
@@ -32,12 +32,12 @@ def certificate_text(summary: Summary) -> str:
         return verdict_text(summary)
     told = tabulate([[fact.name, fact.text] for fact in facts(found)], tablefmt="plain", disable_numparse=True)
     problems = [f"- {plain(text)}" for text in found.problems]
-    return "\n\n".join([_weights(found), told, "\n".join([verdict_text(summary), *problems])])
+    return "\n\n".join([_delays(found), told, "\n".join([verdict_text(summary), *problems])])
 
 
-def _weights(found: Certificate) -> str:
+def _delays(found: Certificate) -> str:
     heads = [
-        "weight",
+        "delay",
         "known\np50, ms",
         *(f"error of\nadded {name}" for name in FIGURES),
         *(f"worst\n{name}" for name in FIGURES),
@@ -48,16 +48,16 @@ def _weights(found: Certificate) -> str:
     sides = ("left", *("right",) * 11, "left")
     parts = []
     for group in grouped(found):
-        rows = [_row(rows) for rows in group.weights]
+        rows = [_row(rows) for rows in group.delays]
         table = tabulate(rows, headers=heads, tablefmt="simple", disable_numparse=True, colalign=sides)
         parts.append(f"Certificate: {group.title}, errors in µs\n\n{table}")
-    return "\n\n".join(parts) or "Certificate: no known weight was measured"
+    return "\n\n".join(parts) or "Certificate: no known delay was measured"
 
 
-def _row(rows: Sequence[WeightResult]) -> list[str]:
+def _row(rows: Sequence[DelayResult]) -> list[str]:
     first = rows[0]
     return [
-        plain(first.weight, limit=60),
+        plain(first.delay, limit=60),
         numbers.ms(first.known_ms),
         *(numbers.us(row.added_error_ms) + ("" if row.judged else _GREY) for row in rows),
         *(numbers.us(row.worst_added_error_ms) for row in rows),

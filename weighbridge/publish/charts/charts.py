@@ -1,7 +1,7 @@
-"""Charts of a campaign as Vega-Lite specifications: added time with the floor's beside it, the shift, the first byte.
+"""Charts of a campaign as Vega-Lite specifications: added time beside the baseline's, the shift, the first byte.
 
 Dots are p50, lines run to p95; both come from firm figures only. A cell without figures says so in its place. Each
-gateway has a colour and a shape, neutral and given by its place in the matrix; the floor is grey.
+gateway has a colour and a shape, neutral and given by its place in the matrix; the baseline is grey.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from weighbridge.matrix.cells import FLOOR
+from weighbridge.matrix.cells import BASELINE
 from weighbridge.publish.charts import svg
 from weighbridge.publish.text import numbers
 from weighbridge.publish.text.load_wording import LOAD_WORDS, by_kind, load_text
@@ -21,7 +21,7 @@ from weighbridge.publish.text.sanitise import code, plain
 from weighbridge.publish.text.wording import absence_text
 from weighbridge.publish.views.cells import firm
 from weighbridge.publish.views.headline import measures_added
-from weighbridge.publish.views.labels import Names, is_floor
+from weighbridge.publish.views.labels import Names, is_baseline
 from weighbridge.publish.views.rows import grouped, ordered
 from weighbridge.publish.views.shared import has_figures, loaded_warning, message
 from weighbridge.publish.views.views import Chart
@@ -32,7 +32,7 @@ from weighbridge.record.summary import CellSummary, Summary
 # Mid tones with at least 3:1 against white and against the page's dark ground; shapes carry the same difference.
 _COLOURS = ("#3a7fc1", "#c2701c", "#2a9168", "#8f66c9", "#cc4b6f", "#238a9c", "#8a7a1f")
 _SHAPES = ("circle", "square", "diamond", "triangle-up", "cross", "triangle-down", "triangle-right")
-_FLOOR_COLOUR, _FLOOR_SHAPE = "#7b8794", "triangle-left"
+_BASELINE_COLOUR, _BASELINE_SHAPE = "#7b8794", "triangle-left"
 _WIDTHS, _STEP = {1: 520, 2: 340}, 18
 _LOG_FROM = 40.0
 
@@ -87,7 +87,7 @@ def charts(summary: Summary, names: Names, anchor: str) -> tuple[Chart, ...]:
             for kind, cells in by_kind(here).items()
         ]
         found += _first_byte(names, here, where)
-    seen = [picture for picture in found if any(p.is_seen and not is_floor(p.cell) for p in picture.points)]
+    seen = [picture for picture in found if any(p.is_seen and not is_baseline(p.cell) for p in picture.points)]
     return tuple(
         _chart(summary, names, f"{anchor}-chart-{number}", picture) for number, picture in enumerate(seen, start=1)
     )
@@ -97,24 +97,24 @@ _SHIFT_AXIS = "shift of the response time, ms"
 
 
 def _added(names: Names, cells: list[CellSummary], where: str) -> Iterator[Picture]:
-    """Plain answers in one picture, streams in another with their two times side by side; the floor in each panel."""
+    """Plain answers in one picture, streams in another with both times side by side; the baseline in each panel."""
     plain_cells = [cell for cell in cells if cell.mode == "plain"]
     streams = [cell for cell in cells if cell.mode == "stream"]
     if measures_added(plain_cells):
-        points = _with_floors(names, plain_cells, (("added_ms", ""),))
+        points = _with_baselines(names, plain_cells, (("added_ms", ""),))
         yield Picture(f"Added time {where}: plain answers", "added time, ms", points)
     if measures_added(streams):
         both: tuple[_Series, ...] = (
             ("added_first_ms", " · to the first content"),
             ("added_total_ms", " · to the end"),
         )
-        yield Picture(f"Added time {where}: streams", "added time, ms", _with_floors(names, streams, both))
+        yield Picture(f"Added time {where}: streams", "added time, ms", _with_baselines(names, streams, both))
 
 
 _Series = tuple[TimeKey, str]
 
 
-def _with_floors(names: Names, cells: list[CellSummary], series: Sequence[_Series]) -> list[Point]:
+def _with_baselines(names: Names, cells: list[CellSummary], series: Sequence[_Series]) -> list[Point]:
     return [
         Point(cell, cell.timing(key), f"{names.policy(group[-1])}{suffix}", load_text(cell.load))
         for group in grouped(names, cells)
@@ -143,21 +143,25 @@ def _first_byte(names: Names, cells: list[CellSummary], where: str) -> Iterator[
 
 def _weighed(names: Names, cells: list[CellSummary]) -> list[CellSummary]:
     return sorted(
-        (cell for cell in cells if not is_floor(cell)),
+        (cell for cell in cells if not is_baseline(cell)),
         key=lambda cell: (names.order(cell), names.place(cell), names.rank(cell)),
     )
 
 
 def _chart(summary: Summary, names: Names, name: str, picture: Picture) -> Chart:
     warning = loaded_warning(summary)
-    cells = sorted((point.cell for point in picture.points), key=lambda cell: (not is_floor(cell), names.rank(cell)))
+    cells = sorted(
+        (point.cell for point in picture.points), key=lambda cell: (not is_baseline(cell), names.rank(cell))
+    )
     who = list(dict.fromkeys(names.full(cell.gateway, cell.settings) for cell in cells))
     description = (
         f"{picture.axis[:1].upper()}{picture.axis[1:]}: a dot and its value for p50, a line to p95, for "
         f"{', '.join(who)}. Every value stands in the tables below.{' ' + warning + '.' if warning else ''}"
     )
-    floor = names.full(FLOOR) if any(is_floor(cell) for cell in cells) else ""
-    spec = specification(picture.axis, [_datum(names, point) for point in picture.points], Looks(tuple(who), floor))
+    baseline = names.full(BASELINE) if any(is_baseline(cell) for cell in cells) else ""
+    spec = specification(
+        picture.axis, [_datum(names, point) for point in picture.points], Looks(tuple(who), baseline)
+    )
     return drawn(spec, Chart(name, picture.title, description, code(f"charts/{name}.svg"), Markup(), warning))
 
 
@@ -169,15 +173,15 @@ def drawn(spec: dict[str, Any], chart: Chart) -> Chart:
 
 @dataclass(frozen=True)
 class Looks:
-    """Who stands in a chart, in order; the floor, where it does, looks like no gateway."""
+    """Who stands in a chart, in order; the baseline, where it does, looks like no gateway."""
 
     who: tuple[str, ...]
-    floor: str = ""
+    baseline: str = ""
 
-    def scale(self, looks: Sequence[str], floor_look: str) -> dict[str, Any]:
+    def scale(self, looks: Sequence[str], baseline_look: str) -> dict[str, Any]:
         """Vega-Lite scale from name to look."""
-        gateways = [name for name in self.who if name != self.floor]
-        given = {name: looks[i % len(looks)] for i, name in enumerate(gateways)} | {self.floor: floor_look}
+        gateways = [name for name in self.who if name != self.baseline]
+        given = {name: looks[i % len(looks)] for i, name in enumerate(gateways)} | {self.baseline: baseline_look}
         return {"domain": list(self.who), "range": [given[name] for name in self.who]}
 
 
@@ -208,7 +212,7 @@ def specification(axis_title: str, rows: list[dict[str, Any]], looks: Looks) -> 
 def _layers(place: dict[str, Any], x: dict[str, Any], looks: Looks) -> list[dict[str, Any]]:
     # One gateway below the other: a legend that measured its text with another font would overlap itself.
     legend = {"title": None, "orient": "top", "columns": 1, "labelLimit": 520, "symbolOpacity": 1}
-    colours, shapes = looks.scale(_COLOURS, _FLOOR_COLOUR), looks.scale(_SHAPES, _FLOOR_SHAPE)
+    colours, shapes = looks.scale(_COLOURS, _BASELINE_COLOUR), looks.scale(_SHAPES, _BASELINE_SHAPE)
     colour = {"field": "who", "type": "nominal", "scale": colours, "legend": legend}
     shape = {"field": "who", "type": "nominal", "scale": shapes, "legend": legend}
     words = {"type": "text", "align": "left", "fontSize": 11, "color": "currentColor"}
@@ -263,7 +267,7 @@ def _scale(rows: list[dict[str, Any]], axis: str) -> tuple[dict[str, Any], str]:
     values = [row[key] for row in rows for key in ("p50", "p95") if row[key] is not None]
     low, high = min(values), max(values)
     if low > 0 and high / low > _LOG_FROM:
-        floor = 10 ** math.floor(math.log10(low))
-        return {"type": "log", "domain": [floor, round(high * 1.5, 3)], "nice": False}, f"{axis} (logarithmic)"
+        baseline = 10 ** math.floor(math.log10(low))
+        return {"type": "log", "domain": [baseline, round(high * 1.5, 3)], "nice": False}, f"{axis} (logarithmic)"
     # Room at the right for the value that stands behind the end of a line.
     return {"type": "linear", "domain": [round(min(0.0, low * 1.1), 3), round(max(high * 1.2, 0.1), 3)]}, axis

@@ -16,7 +16,7 @@ from weighbridge.publish.text.sanitise import plain
 from weighbridge.publish.text.wording import grade_text
 from weighbridge.publish.views.cells import firm
 from weighbridge.publish.views.headline import BY_MODE, has_firm_added
-from weighbridge.publish.views.labels import Names, answer_text, is_floor, settings_text, timed
+from weighbridge.publish.views.labels import Names, answer_text, is_baseline, settings_text, timed
 from weighbridge.publish.views.shared import has_figures, message
 from weighbridge.record.metrics import METRICS
 from weighbridge.record.summary import CellSummary, Summary
@@ -36,7 +36,7 @@ def _compared(summary: Summary, names: Names) -> str:
     cells = sorted(summary.cells, key=lambda cell: (names.order(cell), names.place(cell)))
     present = {cell.gateway for cell in cells}
     weighed = [
-        names.full(g.id) + _version(g.version) for g in summary.gateways if g.kind != "floor" and g.id in present
+        names.full(g.id) + _version(g.version) for g in summary.gateways if g.kind != "baseline" and g.id in present
     ] or ["no gateway"]
     chains = [plain(chain, limit=40) for chain in names.chains]
     modes = list(dict.fromkeys(cell.mode for cell in cells))
@@ -73,8 +73,8 @@ def _costs(summary: Summary, names: Names) -> str:
     parts = [
         _gateway_cost(names, [c for c in headline if (c.gateway, settings_text(c.settings)) == s]) for s in subjects
     ]
-    floor = _floor_text(summary, headline)
-    start = f"{preposition} {load} and {names.policy(first)}{disk}, {'; '.join([*parts, *floor])}."
+    baseline = _baseline_text(summary, headline)
+    start = f"{preposition} {load} and {names.policy(first)}{disk}, {'; '.join([*parts, *baseline])}."
     return f"A smoke run, so no claims: {start[:1].lower()}{start[1:]}" if summary.grade == "smoke" else start
 
 
@@ -83,7 +83,7 @@ def _headline(summary: Summary, names: Names) -> list[CellSummary]:
 
     A load whose added time was measured comes before others.
     """
-    weighed = sorted((cell for cell in summary.cells if not is_floor(cell)), key=names.order)
+    weighed = sorted((cell for cell in summary.cells if not is_baseline(cell)), key=names.order)
     if not weighed:
         return []
     first = weighed[0]
@@ -129,15 +129,15 @@ def _cpu_text(cells: list[CellSummary]) -> str:
     return f", and uses {numbers.listed(told)} of CPU a request" if told else ""
 
 
-def _floor_text(summary: Summary, headline: list[CellSummary]) -> list[str]:
+def _baseline_text(summary: Summary, headline: list[CellSummary]) -> list[str]:
     """What the lane without a gateway shows by the same measure."""
     if not any(has_firm_added(cell) for cell in headline):
         return []
-    wanted = {cell.floor for cell in headline}
-    floors = [cell for cell in summary.cells if cell.cell in wanted]
+    wanted = {cell.baseline for cell in headline}
+    baselines = [cell for cell in summary.cells if cell.cell in wanted]
     told = [
         f"{numbers.ms(middle)} ms {METRICS[key].phrase}"
-        for cell in floors
+        for cell in baselines
         for key in BY_MODE[cell.mode]
         if (middle := firm(cell.timing(key), "p50")) is not None
     ]

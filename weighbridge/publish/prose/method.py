@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from weighbridge.publish.text import numbers
 from weighbridge.publish.text.sanitise import plain
-from weighbridge.publish.text.wording import ADDED_FLOOR_TEXT, ADDED_TEXT, SHIFT_ALONE_TEXT, SHIFT_TEXT
+from weighbridge.publish.text.wording import ADDED_BASELINE_TEXT, ADDED_TEXT, SHIFT_ALONE_TEXT, SHIFT_TEXT
 from weighbridge.publish.views.conditions import cores_text
 from weighbridge.publish.views.headline import measures_added
 from weighbridge.publish.views.shared import loaded_warning
@@ -18,7 +18,7 @@ test and answer on loopback. No real model takes part.
 """
 _BLOCKS = """\
 A block holds every selected cell once, in a fresh order drawn from the seed; the lane without a gateway (the
-floor) is measured by the same code in every block.
+baseline) is measured by the same code in every block.
 """
 _LANES = """\
 In each block a gateway is started with an empty state folder and a clean environment. It is ready when a real
@@ -59,7 +59,7 @@ def method(summary: Summary) -> tuple[str, ...]:
         _LANES,
         f"{_prompts(summary)} {_WINDOWS}",
         _ACCEPTANCE,
-        *((f"{ADDED_TEXT} {ADDED_FLOOR_TEXT} {_STAMPS}",) if added else ()),
+        *((f"{ADDED_TEXT} {ADDED_BASELINE_TEXT} {_STAMPS}",) if added else ()),
         f"Percentiles are nearest rank over all requests of a run. Each value here is {value}. {SHIFT_TEXT}",
         _FIRMNESS,
     )
@@ -145,5 +145,5 @@ def meanings(summary: Summary) -> tuple[Fact, ...]:
     flags = {flag for cell in summary.cells for flag in cell.flags}
     found += [Fact(flag.replace("_", " "), text) for flag, text in FLAGS.items() if flag in flags]
     if not all(cell.has("shift_ms") for cell in summary.cells):
-        found.append(Fact("floor", "the lane without a gateway, measured by the same code in every block"))
+        found.append(Fact("baseline", "the lane without a gateway, measured by the same code in every block"))
     return tuple(found)

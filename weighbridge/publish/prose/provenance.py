@@ -26,11 +26,11 @@ def _gateway(summary: Summary, names: Names, gateway: GatewaySummary) -> Fact:
     parts = [f"id {plain(gateway.id, limit=60)}"]
     if gateway.unavailable:
         parts.append(f"unavailable: {plain(gateway.unavailable, limit=300)}")
-    elif gateway.kind != "floor":
+    elif gateway.kind != "baseline":
         parts.append(f"version {plain(gateway.version or 'not told', limit=60)}")
         parts.append(f"SHA-256 {plain(gateway.sha256, limit=80)}" if gateway.sha256 else "no digest")
     else:
-        parts.append("no gateway: the floor that the others are compared with")
+        parts.append("no gateway: the baseline that the others are compared with")
     if gateway.license:
         parts.append(f"licence {plain(gateway.license, limit=60)}")
     if gateway.id in recipes:

@@ -1,4 +1,4 @@
-"""A page from summaries: puts the views of each campaign into one. Called by `site`; reads nothing but summaries."""
+"""A page from summaries: puts the views of each campaign into one. Reads nothing but summaries."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def campaign_of(summary: Summary, anchor: str) -> Campaign:
         claims=summary.grade != "smoke",
         warnings=_warnings(summary),
         answer=answer(summary, names),
-        headline_text=f"{ADDED_TEXT} The floor's stands beside it."
+        headline_text=f"{ADDED_TEXT} The baseline's stands beside it."
         if measures_added(summary.cells)
         else SHIFT_ALONE_TEXT,
         shift_text=SHIFT_TEXT,

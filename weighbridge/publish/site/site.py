@@ -1,6 +1,6 @@
 """The site of one or several campaigns: `index.html`, `index.md` and the charts, written whole or not at all.
 
-Called by the tasks `bench` and `pages`. It reads summaries only; it needs no tool, gateway or network.
+It reads summaries only; it needs no tool, gateway or network.
 """
 
 from __future__ import annotations

@@ -8,21 +8,22 @@ from dataclasses import replace
 from weighbridge.publish.text import numbers
 from weighbridge.publish.text.load_wording import load_text
 from weighbridge.publish.text.sanitise import plain
-from weighbridge.publish.text.wording import CLAIM_TEXT
+from weighbridge.publish.text.wording import SELF_REPORTED_TEXT
 from weighbridge.publish.views.cells import Notes, absent_cell
 from weighbridge.publish.views.columns import Show, cells_of, columns_of, groups_of, number_column
 from weighbridge.publish.views.conditions import heading
 from weighbridge.publish.views.headline import added_of, measures_added
-from weighbridge.publish.views.labels import Names, is_floor
+from weighbridge.publish.views.labels import Names, is_baseline
 from weighbridge.publish.views.rows import RowMaker, gateway_cell, head_columns, sections
-from weighbridge.publish.views.shared import FLOOR_ABSENT, flag_marks, has_figures, loaded_warning
+from weighbridge.publish.views.shared import BASELINE_ABSENT, flag_marks, has_figures, loaded_warning
 from weighbridge.publish.views.views import Cell, Column, Group, Row, Section, Table
 from weighbridge.record.figures import Absent, Percentile
 from weighbridge.record.probe_counts import StampCounts
 from weighbridge.record.summary import CellSummary, Slope, Summary
 
 _LEGS_TEXT = (
-    "Inbound runs from the first byte written by the client to the whole request read by the provider, outbound from "
+    "The request path runs from the first byte written by the client to the whole request read by the provider, the "
+    "response path from "
     "the provider's send to the answer read (of streams: to the first content). Percentiles of legs do not add up to "
     "those of the sum. Stamps: answers whose own two instants came through whole, of all attempts; the others have "
     "no added time."
@@ -40,14 +41,22 @@ _FIGURES: Mapping[str, str] = {
 }
 _PAIR: tuple[Percentile, ...] = ("p50", "p95")
 _FLAGS = frozenset(
-    {"no_inband", "stamps_lost", "stamps_unknown", "retried", "probe_lagged", "added_floor_limited", "added_negative"}
+    {
+        "no_inband",
+        "stamps_lost",
+        "stamps_unknown",
+        "retried",
+        "probe_lagged",
+        "added_baseline_limited",
+        "added_negative",
+    }
 )
 _LEGS = (
     Show("added_ms", percentiles=_PAIR, by_mode=True),
-    Show("inbound_ms", percentiles=_PAIR),
-    Show("outbound_ms", percentiles=_PAIR),
+    Show("request_path_ms", percentiles=_PAIR),
+    Show("response_path_ms", percentiles=_PAIR),
 )
-_CLAIMS = (Show("claimed_overhead_ms", percentiles=_PAIR), Show("claimed_difference_ms", percentiles=_PAIR))
+_CLAIMS = (Show("self_reported_ms", percentiles=_PAIR), Show("self_reported_difference_ms", percentiles=_PAIR))
 
 
 def legs_tables(summary: Summary, names: Names, anchor: str) -> tuple[Table, ...]:
@@ -63,7 +72,7 @@ def legs_tables(summary: Summary, names: Names, anchor: str) -> tuple[Table, ...
 def _legs_table(summary: Summary, names: Names, anchor: str) -> Table:
     notes = Notes()
     cells = [cell for cell in summary.cells if has_figures(cell) and not _is_untold(cell)]
-    claims = any(cell.has("claimed_overhead_ms") for cell in cells)
+    claims = any(cell.has("self_reported_ms") for cell in cells)
     groups = (*_LEGS, *(_CLAIMS if claims else ()))
 
     def make(cell: CellSummary) -> tuple[Cell, ...]:
@@ -74,7 +83,7 @@ def _legs_table(summary: Summary, names: Names, anchor: str) -> Table:
     return Table(
         id=f"{anchor}-legs",
         title="Added time by its two legs" + (", and what gateways claim" if claims else ""),
-        caption=(_LEGS_TEXT, *((CLAIM_TEXT,) if claims else ()), heading(summary)),
+        caption=(_LEGS_TEXT, *((SELF_REPORTED_TEXT,) if claims else ()), heading(summary)),
         columns=(
             *heads,
             *columns_of((*groups, Show("stamps"))),
@@ -98,8 +107,8 @@ def _is_untold(cell: CellSummary) -> bool:
 
 
 def _times(cell: CellSummary, group: Show, notes: Notes) -> tuple[Cell, ...]:
-    if is_floor(cell) and group in _CLAIMS:
-        return (absent_cell(FLOOR_ABSENT, notes, label=group.heading, span=2),)
+    if is_baseline(cell) and group in _CLAIMS:
+        return (absent_cell(BASELINE_ABSENT, notes, label=group.heading, span=2),)
     return cells_of(cell, (group,), notes)
 
 
@@ -143,7 +152,7 @@ def _slopes_table(summary: Summary, names: Names, anchor: str) -> Table:
             Column("Cells", "Cell"),
             Column("Per", "Slope per"),
             number_column("slope, µs", "Slope, µs"),
-            number_column("direct, µs", "Slope of the floor, µs"),
+            number_column("direct, µs", "Slope of the baseline, µs"),
             number_column("at zero, µs", "At zero, µs"),
             number_column("farthest, µs", "Farthest point, µs"),
             number_column("blocks", "Block"),
@@ -158,7 +167,7 @@ def _slope_row(names: Names, slope: Slope, cell: CellSummary) -> Row:
     small = ""
     if slope.interval_ms is not None:
         small = f"{numbers.fine_us(slope.interval_ms[0])} to {numbers.fine_us(slope.interval_ms[1])}"
-    direct = numbers.ABSENT if slope.floor_slope_ms is None else numbers.fine_us(slope.floor_slope_ms)
+    direct = numbers.ABSENT if slope.baseline_slope_ms is None else numbers.fine_us(slope.baseline_slope_ms)
     blocks = f"{numbers.count(slope.block_count)} ({numbers.plural(slope.point_count, 'point')})"
     return Row(
         (
@@ -166,12 +175,12 @@ def _slope_row(names: Names, slope: Slope, cell: CellSummary) -> Row:
             Cell(_where(names, slope, cell), label="Cells", small=_places(slope)),
             Cell(_AXES[slope.axis], label="Per", small=_FIGURES[slope.figure]),
             Cell(numbers.fine_us(slope.slope_ms), label="Slope, µs", small=small, css="n lead"),
-            Cell("floor" if is_floor(cell) else direct, label="Direct, µs", css="n"),
+            Cell("baseline" if is_baseline(cell) else direct, label="Direct, µs", css="n"),
             Cell(numbers.fine_us(slope.intercept_ms), label="At zero, µs", css="n"),
             Cell(numbers.fine_us(slope.residual_ms), label="Farthest, µs", css="n"),
             Cell(blocks, label="Blocks", css="n"),
         ),
-        css="floor" if is_floor(cell) else "",
+        css="baseline" if is_baseline(cell) else "",
     )
 
 

@@ -14,7 +14,7 @@ from weighbridge.publish.text.wording import CPU_SOURCES, absence_text
 from weighbridge.publish.views.cells import Notes
 from weighbridge.publish.views.columns import Show, cells_of, number_column, shown
 from weighbridge.publish.views.conditions import heading
-from weighbridge.publish.views.labels import Names, holds_streams, is_floor
+from weighbridge.publish.views.labels import Names, holds_streams, is_baseline
 from weighbridge.publish.views.rows import RowMaker, head_columns, sections
 from weighbridge.publish.views.shared import flag_marks, loaded_warning, spread_text
 from weighbridge.publish.views.views import Group, Table
@@ -109,7 +109,7 @@ _COLUMNS = tuple(
 def cost_table(summary: Summary, names: Names, anchor: str) -> Table:
     """CPU, memory, calls and flushes of each gateway at each load."""
     notes = Notes()
-    cells = [cell for cell in summary.cells if not is_floor(cell) and (cell.runs_accepted or holds_streams(cell))]
+    cells = [cell for cell in summary.cells if not is_baseline(cell) and (cell.runs_accepted or holds_streams(cell))]
     found = shown(_COLUMNS, cells)
     heads = head_columns(names)
     maker = RowMaker(
@@ -122,7 +122,7 @@ def cost_table(summary: Summary, names: Names, anchor: str) -> Table:
         caption=(*_texts(found, cells), *_missing_text(found, cells), heading(summary)),
         columns=(*heads, *(number_column(one.metric.label, one.label, one.css) for one in found)),
         groups=(Group("", len(heads)), *_groups(found)),
-        sections=sections(names, cells, maker, floors=False) if found else (),
+        sections=sections(names, cells, maker, baselines=False) if found else (),
         footnotes=notes.footnotes(),
         warning=loaded_warning(summary),
         empty="Nothing beside the time was measured.",

@@ -1,7 +1,7 @@
-"""The main tables: one for each kind of load and mode, chain × load × disk, every gateway, the floor first.
+"""The main tables: one for each kind of load and mode, chain × load × disk, every gateway, the baseline first.
 
-Where the probe measured it, added time leads, with its own figures in the floor's row; shift and response time are
-column groups of their own, and the gateway's own claim stands as a third figure with its difference.
+Where the probe measured it, added time leads, with its own figures in the baseline's row; shift and response time are
+column groups of their own, and the gateway's self-reported overhead stands as a third figure with its difference.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from weighbridge.matrix.loads import Load
 from weighbridge.publish.text import numbers
 from weighbridge.publish.text.load_wording import LOAD_WORDS, by_kind
 from weighbridge.publish.text.sanitise import plain
-from weighbridge.publish.text.wording import ADDED_FLOOR_TEXT, CLAIM_TEXT, reason_text
+from weighbridge.publish.text.wording import ADDED_BASELINE_TEXT, SELF_REPORTED_TEXT, reason_text
 from weighbridge.publish.views.cells import Notes, absent_cell
 from weighbridge.publish.views.columns import Show, cells_of, columns_of, groups_of, number_column, shown
 from weighbridge.publish.views.conditions import setting_text
 from weighbridge.publish.views.headline import BY_MODE
-from weighbridge.publish.views.labels import Names, is_floor
+from weighbridge.publish.views.labels import Names, is_baseline
 from weighbridge.publish.views.rows import RowMaker, head_columns, sections
-from weighbridge.publish.views.shared import FLOOR_ABSENT, flag_marks, has_figures, loaded_warning, message
+from weighbridge.publish.views.shared import BASELINE_ABSENT, flag_marks, has_figures, loaded_warning, message
 from weighbridge.publish.views.views import Cell, Column, Group, Table
 from weighbridge.record.figures import Absent
 from weighbridge.record.summary import CellSummary, Summary
@@ -59,7 +59,7 @@ def _layout(cells: list[CellSummary], status: str) -> _Layout:
     # The headline is set apart; with two added times the response time stands in the table of streams.
     lead = [replace(group, css="lead") for group in (added or [shift])]
     groups = [*lead, *([shift] if added else []), *([response] if len(added) < 2 else [])]
-    return _Layout(tuple(groups), bool(shown([_CLAIM], cells)), status)
+    return _Layout(tuple(groups), bool(shown([_SELF_REPORTED], cells)), status)
 
 
 def _table(summary: Summary, names: Names, cells: list[CellSummary], table_id: str) -> Table:
@@ -78,7 +78,7 @@ def _table(summary: Summary, names: Names, cells: list[CellSummary], table_id: s
         columns=(*heads, *_timing_columns(layout), *_rate_columns(cells[0].load)),
         groups=(
             Group("", len(heads)),
-            *groups_of((*layout.groups, *((_CLAIM,) if layout.claims else ()))),
+            *groups_of((*layout.groups, *((_SELF_REPORTED,) if layout.claims else ()))),
             Group("Requests per second", 2),
             Group("", 2),
         ),
@@ -92,9 +92,9 @@ def _table(summary: Summary, names: Names, cells: list[CellSummary], table_id: s
 def _caption(kind: str, layout: _Layout) -> Iterator[str]:
     yield LOAD_WORDS[kind].caption
     if layout.groups[0].key != "shift_ms":
-        yield ADDED_FLOOR_TEXT
+        yield ADDED_BASELINE_TEXT
     if layout.claims:
-        yield f"{CLAIM_TEXT} Below it stands by how much the measured added time exceeds it."
+        yield f"{SELF_REPORTED_TEXT} Below it stands by how much the measured added time exceeds it."
 
 
 def _marks(cell: CellSummary, layout: _Layout, notes: Notes) -> str:
@@ -109,7 +109,7 @@ def _cells(cell: CellSummary, layout: _Layout, notes: Notes) -> tuple[Cell, ...]
     runs = Cell(f"{cell.runs_accepted} of {cell.runs_attempted}", label="Runs accepted", css="n")
     if has_figures(cell):
         timings = [made for group in layout.groups for made in _timings(cell, group, notes)]
-        claim = (claim_cell(cell, notes),) if layout.claims else ()
+        claim = (self_reported_cell(cell, notes),) if layout.claims else ()
         return (*timings, *claim, *_rates(cell, notes), runs)
     if cell.verdict == "saturated":
         return (_said(cell, layout, layout.width, notes), *_rates(cell, notes), runs)
@@ -117,8 +117,8 @@ def _cells(cell: CellSummary, layout: _Layout, notes: Notes) -> tuple[Cell, ...]
 
 
 def _timings(cell: CellSummary, group: Show, notes: Notes) -> tuple[Cell, ...]:
-    if is_floor(cell) and group.key == "shift_ms":
-        return (Cell("floor", label=group.heading, css="said start", span=3, fill=(numbers.ABSENT,) * 2),)
+    if is_baseline(cell) and group.key == "shift_ms":
+        return (Cell("baseline", label=group.heading, css="said start", span=3, fill=(numbers.ABSENT,) * 2),)
     cells = cells_of(cell, (group,), notes)
     starts = ("start", *("",) * (len(cells) - 1))
     return tuple(
@@ -127,13 +127,13 @@ def _timings(cell: CellSummary, group: Show, notes: Notes) -> tuple[Cell, ...]:
     )
 
 
-def claim_cell(cell: CellSummary, notes: Notes) -> Cell:
-    """The gateway's own claim, with what was measured above it in the second line."""
-    if is_floor(cell):
-        return absent_cell(FLOOR_ABSENT, notes, label="Own claim p50")
-    made = cells_of(cell, (_CLAIM,), notes)[0]
-    over = cell.percentile("claimed_difference_ms", "p50")
-    if over is None or not cell.has("claimed_overhead_ms"):
+def self_reported_cell(cell: CellSummary, notes: Notes) -> Cell:
+    """The gateway's self-reported overhead, with what was measured above it in the second line."""
+    if is_baseline(cell):
+        return absent_cell(BASELINE_ABSENT, notes, label="Self-reported p50")
+    made = cells_of(cell, (_SELF_REPORTED,), notes)[0]
+    over = cell.percentile("self_reported_difference_ms", "p50")
+    if over is None or not cell.has("self_reported_ms"):
         return made
     sign = "+" if over > 0 else ""
     return replace(made, small=f"added {sign}{numbers.ms(over)}", css=f"{made.css} claim")
@@ -169,7 +169,7 @@ def _timing_columns(layout: _Layout) -> Iterator[Column]:
         yield replace(first, css=f"{first.css} start")
         yield from rest
     if layout.claims:
-        yield from columns_of((_CLAIM,))
+        yield from columns_of((_SELF_REPORTED,))
 
 
 def _rate_columns(load: Load) -> tuple[Column, ...]:
@@ -182,6 +182,6 @@ def _rate_columns(load: Load) -> tuple[Column, ...]:
     )
 
 
-_CLAIM = Show("claimed_overhead_ms", percentiles=("p50",))
+_SELF_REPORTED = Show("self_reported_ms", percentiles=("p50",))
 _ACHIEVED = Show("achieved_rps", title="Achieved/s")
 _BOUND = Show("littles_rps", title="N ÷ mean response time, per s", label="N ÷ mean", absent=_no_bound)

@@ -10,7 +10,7 @@ from weighbridge.publish.text.sanitise import plain
 from weighbridge.publish.views.cells import Notes
 from weighbridge.publish.views.columns import Show, cells_of, columns_of, groups_of, number_column
 from weighbridge.publish.views.headline import measures_added
-from weighbridge.publish.views.labels import Names, is_floor
+from weighbridge.publish.views.labels import Names, is_baseline
 from weighbridge.publish.views.rows import gateway_cell
 from weighbridge.publish.views.shared import loaded_warning
 from weighbridge.publish.views.views import Cell, Column, Group, Row, Section, Table
@@ -95,7 +95,7 @@ def _rejected_table(summary: Summary, names: Names, cells: list[CellSummary], an
 
 def _recomputed_table(summary: Summary, names: Names, cells: list[CellSummary], anchor: str) -> Table:
     notes = Notes()
-    chosen = [c for c in cells if c.rejected and not is_floor(c) and c.verdict in ("valid", "incomplete")]
+    chosen = [c for c in cells if c.rejected and not is_baseline(c) and c.verdict in ("valid", "incomplete")]
     wanted = _RECOMPUTED if measures_added(chosen) else _RECOMPUTED[2:]
     # Twelve columns of numbers would fit no page.
     percentiles: tuple[Percentile, ...] = PERCENTILES if len(wanted) == 2 else ("p50", "p95")

@@ -7,7 +7,7 @@ from weighbridge.publish.text.wording import absence_text
 from weighbridge.publish.views.cells import Notes
 from weighbridge.publish.views.columns import Show, cells_of, columns_of, groups_of, number_column
 from weighbridge.publish.views.conditions import heading, setting_text
-from weighbridge.publish.views.labels import Names, is_floor
+from weighbridge.publish.views.labels import Names, is_baseline
 from weighbridge.publish.views.rows import RowMaker, head_columns, sections
 from weighbridge.publish.views.shared import has_figures, loaded_warning, message
 from weighbridge.publish.views.views import Cell, Column, Group, Table
@@ -50,9 +50,9 @@ def ttfb_table(summary: Summary, names: Names, anchor: str) -> Table:
     def make(cell: CellSummary) -> tuple[Cell, ...]:
         if not has_figures(cell):
             return (_said(cell, 6),)
-        if is_floor(cell):
-            floor = Cell("floor", label="Shift", css="said", span=3, fill=(numbers.ABSENT,) * 2)
-            return (floor, *cells_of(cell, _FIRST_BYTE[1:], notes))
+        if is_baseline(cell):
+            baseline = Cell("baseline", label="Shift", css="said", span=3, fill=(numbers.ABSENT,) * 2)
+            return (baseline, *cells_of(cell, _FIRST_BYTE[1:], notes))
         return cells_of(cell, _FIRST_BYTE, notes)
 
     heads = head_columns(names)

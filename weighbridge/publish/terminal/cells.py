@@ -1,6 +1,6 @@
 """The table of cells for a terminal: headline first, at most 130 columns where names are ordinary.
 
-Called by `terminal`. Columns are as narrow as what stands in them: tabulate pads headings, so this sets its own.
+Columns are as narrow as what stands in them: tabulate pads headings, so this sets its own.
 """
 
 from __future__ import annotations

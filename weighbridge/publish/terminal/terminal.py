@@ -1,7 +1,7 @@
 """Text for the terminal: tables of a campaign, of a plan, and what we make of one load report.
 
-Called by the tasks `bench`, `show`, `plan` and `read`. Text only: whoever calls prints it. Tables are set by
-tabulate with number parsing off, for every number is final text already.
+Text only: whoever calls prints it. Tables are set by tabulate with number parsing off, for every number is final text
+already.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from weighbridge.record.summary import CellSummary, Summary
 
 _ADDED_LINE = (
     "added: client's time minus the provider's, request by request; +first and +end: of streams, to the first "
-    "content and to the end. The row of direct is the floor; nothing is subtracted. CPU: of the gateway's process "
+    "content and to the end. The row of direct is the baseline; nothing is subtracted. CPU: of the gateway's process "
     "tree a request."
 )
 _RIGHT, _LEFT = "right", "left"

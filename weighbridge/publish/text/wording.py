@@ -19,11 +19,13 @@ ADDED_TEXT = (
     "− recv), with the provider's two instants read from the answer's own text. It is measured request by request, "
     "so its percentiles are those of the time added. Of a stream there are two: to its first content and to its end."
 )
-ADDED_FLOOR_TEXT = (
-    "The row of the floor, direct, shows what client, loopback and provider add by themselves by the same measure; "
-    "nothing is subtracted from the others."
+ADDED_BASELINE_TEXT = (
+    "The row of the baseline, direct, shows what client, loopback and provider add by themselves by the same "
+    "measure; nothing is subtracted from the others."
 )
-CLAIM_TEXT = "A claim is what a gateway reports of itself in a header of its answers; it is never a source of ours."
+SELF_REPORTED_TEXT = (
+    "Self-reported is what a gateway says of itself in a header of its answers; it is never a source of ours."
+)
 SHIFT_ALONE_TEXT = (
     "No driver of this campaign measured the added time of single requests, so the shift is the headline here."
 )

@@ -1,6 +1,6 @@
 """What figures depend on, in the words of a table's heading: driver, provider, connections, logical CPUs, runs.
 
-Called by every table over cells. The CPU plan of a campaign is told the same way above each of them.
+The CPU plan of a campaign is told the same way above each of them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Which time is a page's headline: added time where the probe measured it, else the shift. Never both in one column.
-
-Called by answer, tables, charts and terminal, so that all of them lead with the same figure.
-"""
+"""Which time is a page's headline: added time where the probe measured it, else the shift; never both in a column."""
 
 from __future__ import annotations
 

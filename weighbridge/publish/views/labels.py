@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from weighbridge.matrix.axes import AXES, varied
-from weighbridge.matrix.cells import FLOOR
+from weighbridge.matrix.cells import BASELINE
 from weighbridge.matrix.loads import LOADS
 from weighbridge.matrix.requests import AnswerSpec
 from weighbridge.publish.text import numbers
@@ -86,13 +86,13 @@ class Names:
         return (tuple(LOADS).index(cell.load.kind), cell.load.size, _index(self.disks, cell.disk))
 
     def rank(self, cell: CellSummary) -> tuple[int, str]:
-        """Sort key of gateways at one load: the order of the matrix, floor first."""
+        """Sort key of gateways at one load: the order of the matrix, baseline first."""
         return (_index(tuple(self.gateways), cell.gateway), settings_text(cell.settings))
 
 
 def names_of(summary: Summary) -> Names:
     """Names and orders of a campaign; chains and disks keep the order in which the matrix lists them."""
-    weighed = [cell for cell in summary.cells if not is_floor(cell)] or list(summary.cells)
+    weighed = [cell for cell in summary.cells if not is_baseline(cell)] or list(summary.cells)
     return Names(
         gateways={gateway.id: gateway for gateway in summary.gateways},
         chains=_unique(cell.chain for cell in weighed),
@@ -102,9 +102,9 @@ def names_of(summary: Summary) -> Names:
     )
 
 
-def is_floor(cell: CellSummary) -> bool:
+def is_baseline(cell: CellSummary) -> bool:
     """Whether a cell is of the lane without a gateway."""
-    return cell.gateway == FLOOR
+    return cell.gateway == BASELINE
 
 
 def holds_streams(cell: CellSummary) -> bool:

@@ -1,4 +1,4 @@
-"""Order of rows: sections by chain and mode, in them loads and disks, in each the floor first, then the gateways."""
+"""Order of rows: sections by chain and mode, in them loads and disks, in each the baseline, then the gateways."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import groupby
 
 from weighbridge.publish.text.load_wording import load_text
 from weighbridge.publish.text.sanitise import plain
-from weighbridge.publish.views.labels import Names, is_floor, settings_text
+from weighbridge.publish.views.labels import Names, is_baseline, settings_text
 from weighbridge.publish.views.views import Cell, Column, Row, Section
 from weighbridge.record.summary import CellSummary
 
@@ -22,32 +22,32 @@ class RowMaker:
 
 
 def sections(
-    names: Names, cells: Sequence[CellSummary], make: RowMaker, *, floors: bool = True
+    names: Names, cells: Sequence[CellSummary], make: RowMaker, *, baselines: bool = True
 ) -> tuple[Section, ...]:
     """Rows of cells under the heading of their chain and mode.
 
-    The floor of a load stands first in every section that is compared with it.
+    The baseline of a load stands first in every section that is compared with it.
     """
-    groups = grouped(names, cells, floors=floors)
-    # The floors stand in front and are of chain `none`: the last cell says what the section is about.
+    groups = grouped(names, cells, baselines=baselines)
+    # The baselines stand in front and are of chain `none`: the last cell says what the section is about.
     return tuple(Section(title(names, group[-1]), _rows(names, group, make)) for group in groups)
 
 
-def grouped(names: Names, cells: Sequence[CellSummary], *, floors: bool = True) -> list[list[CellSummary]]:
-    """Cells of each section; with `floors` the floors that they are compared with stand in front."""
-    weighed = [cell for cell in cells if not is_floor(cell)]
-    by_id = {cell.cell: cell for cell in cells if is_floor(cell)}
-    used = {cell.floor for cell in weighed}
+def grouped(names: Names, cells: Sequence[CellSummary], *, baselines: bool = True) -> list[list[CellSummary]]:
+    """Cells of each section; with `baselines` the baselines that they are compared with stand in front."""
+    weighed = [cell for cell in cells if not is_baseline(cell)]
+    by_id = {cell.cell: cell for cell in cells if is_baseline(cell)}
+    used = {cell.baseline for cell in weighed}
     alone = [cell for cell in by_id.values() if cell.cell not in used]
-    shown = sorted([*weighed, *alone] if floors else weighed, key=names.order)
+    shown = sorted([*weighed, *alone] if baselines else weighed, key=names.order)
     groups = [list(group) for _, group in groupby(shown, key=names.order)]
-    if not floors:
+    if not baselines:
         return groups
-    return [[*_floors_of(group, by_id), *group] for group in groups]
+    return [[*_baselines_of(group, by_id), *group] for group in groups]
 
 
-def _floors_of(group: list[CellSummary], by_id: dict[str, CellSummary]) -> list[CellSummary]:
-    wanted = dict.fromkeys(cell.floor for cell in group if not is_floor(cell))
+def _baselines_of(group: list[CellSummary], by_id: dict[str, CellSummary]) -> list[CellSummary]:
+    wanted = dict.fromkeys(cell.baseline for cell in group if not is_baseline(cell))
     return [by_id[name] for name in wanted if name in by_id]
 
 
@@ -56,7 +56,7 @@ def _rows(names: Names, group: list[CellSummary], make: RowMaker) -> tuple[Row, 
     before = None
     for cell in ordered(names, group):
         place = names.place(cell)
-        css = " ".join(name for name, holds in (("floor", is_floor(cell)), ("first", place != before)) if holds)
+        css = " ".join(name for name, holds in (("baseline", is_baseline(cell)), ("first", place != before)) if holds)
         heads = _heads(names, cell, again=place == before, mark=make.marks(cell))
         rows.append(Row((*heads, *make.cells(cell)), css=css))
         before = place
@@ -64,7 +64,7 @@ def _rows(names: Names, group: list[CellSummary], make: RowMaker) -> tuple[Row, 
 
 
 def ordered(names: Names, group: list[CellSummary]) -> list[CellSummary]:
-    """Cells of a section by load and disk, and there the floor first."""
+    """Cells of a section by load and disk, and there the baseline first."""
     return sorted(group, key=lambda cell: (names.place(cell), names.rank(cell)))
 
 

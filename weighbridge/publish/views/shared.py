@@ -15,7 +15,7 @@ from weighbridge.record.summary import CellSummary, Summary
 _SAID_ELSEWHERE = frozenset({"few_samples", "loaded_machine"})
 
 
-FLOOR_ABSENT = Absent(absent="floor")
+BASELINE_ABSENT = Absent(absent="baseline")
 
 
 def loaded_warning(summary: Summary) -> str:

@@ -1,7 +1,7 @@
 """How things get onto the machine: built in a temporary sibling, marked last, renamed; or not at all.
 
-Called by the installers of this room. `installed.json` is the commit: a folder without it does not exist for us,
-so an install that was cut anywhere starts clean the next time, and a second install is a look at one file.
+`installed.json` is the commit: a folder without it does not exist for us, so an install that was cut anywhere starts
+clean the next time, and a second install is a look at one file.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """oha, the load generator: found on PATH or in our own folder, or built by cargo at a pinned version.
 
-Called by `tools`. It measures nothing; which flags oha gets is the load room's business.
+It measures nothing; which flags oha gets is the load room's business.
 """
 
 from __future__ import annotations

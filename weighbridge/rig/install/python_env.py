@@ -1,7 +1,7 @@
 """Python gateways: an environment of their own, installed by uv from a hash-locked list, byte-compiled.
 
-Called by `obtain`. Byte code is compiled at the install, because a gateway that compiles itself at every start
-is slower to get ready by a factor of two to five, and its first requests with it.
+Byte code is compiled at the install, because a gateway that compiles itself at every start is slower to get ready by
+a factor of two to five, and its first requests with it.
 """
 
 from __future__ import annotations

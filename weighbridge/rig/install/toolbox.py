@@ -1,6 +1,6 @@
 """The tools of the rig and where they lie: `.weighbridge` beside the matrix.
 
-Called by the walk and the front door (`check`, `install`). Finding starts nothing but the tools, for their versions.
+Finding starts nothing but the tools, for their versions.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A lane: one gateway with its settings, chain and disk, started, watched, drained and stopped. Called by the walk.
+"""A lane: one gateway with its settings, chain and disk, started, watched, drained and stopped.
 
 The lane without a gateway is a lane like any other: its address is the provider's own and nothing is started.
 Every start has a fresh state directory on its disk, removed when the lane is down.
@@ -18,7 +18,7 @@ from pathlib import Path
 
 from weighbridge import resources
 from weighbridge.matrix.binding import Binding, fill, render_configs
-from weighbridge.matrix.cells import FLOOR, LaneKey
+from weighbridge.matrix.cells import BASELINE, LaneKey
 from weighbridge.matrix.recipe import Recipe
 from weighbridge.rig.install.atomic_install import Installed
 from weighbridge.rig.lanes import http
@@ -76,7 +76,7 @@ class Lane:
     @property
     def is_baseline(self) -> bool:
         """Whether this is the lane without a gateway; one whose gateway runs elsewhere has no child either."""
-        return self.setup.key.gateway == FLOOR
+        return self.setup.key.gateway == BASELINE
 
     def death(self) -> str | None:
         """How the gateway ended, None while it lives."""

@@ -1,4 +1,4 @@
-"""The mock provider and the mock control plane: how they are started and asked. Called by the walk.
+"""The mock provider and the mock control plane: how they are started and asked.
 
 They are programs that are met over HTTP only. Each has an admin port of its own, so that asking for counters is
 never counted and never queues behind a request.

@@ -1,7 +1,7 @@
 """What a child of ours uses: CPU, memory, context switches and flushes between `begin` and `end`.
 
-Called by the window, around the load and never inside it: the two readings cost some milliseconds. `begin` comes when
-the lane is warm, `end` when it is drained, so that work which a request leaves behind is the request's.
+`begin` comes when the lane is warm, `end` when it is drained, so that work which a request leaves behind is the
+request's.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class UsageMeter:
         return self._idle
 
     def begin(self) -> None:
-        """Nothing; the readings before the load are taken, the CPU last."""
+        """Take the readings before the load, the CPU last."""
         members = self._members()
         is_peak_anew = memory.forget_peaks(members)
         self._begun = _Begun(

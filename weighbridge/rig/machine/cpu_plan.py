@@ -1,7 +1,7 @@
 """Which CPUs the gateway has for itself, and which the mocks and the load generator use: whole physical cores.
 
-Called by the campaign, which plans once for all lanes, and by `spawn`, which applies it. Below four CPUs there is no
-plan: two parts that share one core queue behind each other, and the floor's tail gets slower than without one.
+Below four CPUs there is no plan: two parts that share one core queue behind each other, and the baseline's tail gets
+slower than without one.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def parse_list(text: str) -> tuple[int, ...]:
 
 @contextmanager
 def confined(cpus: tuple[int, ...] | None) -> Iterator[None]:
-    """Nothing; this thread, and what it starts meanwhile, runs on `cpus` alone; None changes nothing.
+    """Run this thread, and what it starts meanwhile, on `cpus` alone; None changes nothing.
 
     Set before a fork and not after it, so that no child has run elsewhere. Raises OSError when no such CPU is there.
     """

@@ -1,7 +1,7 @@
 """What a state directory lies on: filesystem, device, mount options, and what one flush costs there.
 
-Called by the walk for each disk of the matrix. It reads no serial, no identifier and no path into the record;
-mount options can name users, so only known words are kept.
+It reads no serial, no identifier and no path into the record; mount options can name users, so only known words are
+kept.
 """
 
 from __future__ import annotations

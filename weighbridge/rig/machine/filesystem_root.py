@@ -1,6 +1,6 @@
 """Where facts of the machine are read from: the kernel's file trees, below a root that tests may replace.
 
-Used by `host`, `disks` and `meter`. A file that is not there is an absent fact, never an error.
+A file that is not there is an absent fact, never an error.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Flushes of the device under a directory, by the kernel's own counter. Called by `usage` beside a window.
+"""Flushes of the device under a directory, by the kernel's own counter.
 
 The counter is the whole device's: what other programs on it flush is in it.
 """

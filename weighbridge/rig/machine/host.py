@@ -1,6 +1,6 @@
 """Facts of the machine and of the checkout, for the record; no name of a host, a user or a serial number.
 
-Called by the walk once a campaign, and by `check`. What this system does not tell is absent with a reason.
+What this system does not tell is absent with a reason.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The idle gate before each block: waits until nothing but us has used the machine for a while.
 
-Called by the walk while our own things are idle. It decides by the machine's counters alone, never by a figure
-of a gateway, and a machine that gets no rest is told, not refused.
+It decides by the machine's counters alone, never by a figure of a gateway, and a machine that gets no rest is told,
+not refused.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What the supervisor is asked to start, and what it gives back.
 
-Used by everyone who starts something. These are values and read-only views: only the supervisor starts and stops.
+These are values and read-only views: only the supervisor starts and stops.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class StopReport:
         return not self.survivors and not self.busy_ports
 
     def __str__(self) -> str:
-        """One sentence for the diary."""
+        """One sentence for the event_log."""
         how = {
             "exited": "had ended by itself",
             "signal": "stopped on its own signal",

@@ -1,7 +1,7 @@
 """The clean environment of a child, and the throw-away folders that it needs.
 
-Used by the supervisor. Nothing of the caller's environment gets in but the search path: variables such as
-`PYTHONDONTWRITEBYTECODE` or `MALLOC_*` change what is measured.
+Nothing of the caller's environment gets in but the search path: variables such as `PYTHONDONTWRITEBYTECODE` or
+`MALLOC_*` change what is measured.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ class Scratch:
         return folder
 
     def remove(self, mark: str) -> None:
-        """Nothing; that child's folders are gone."""
+        """Remove that child's folders."""
         shutil.rmtree(self._of(mark), ignore_errors=True)
 
     def remove_all(self) -> None:
-        """Nothing; every child's folders are gone."""
+        """Remove every child's folders."""
         shutil.rmtree(self._root, ignore_errors=True)
 
     def _of(self, mark: str) -> Path:
@@ -59,7 +59,7 @@ class Scratch:
 
 
 def write_private(path: Path, data: bytes) -> None:
-    """Nothing; the file holds `data` and only its owner may read it. Raises StoreError when it cannot be written."""
+    """Write a file of `data` that only its owner may read. Raises StoreError when it cannot be written."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch(mode=_PRIVATE)

@@ -1,6 +1,6 @@
 """Our end of the guardian's pipe: starts it, tells it what runs, starts another when it dies.
 
-Used by the supervisor alone. It must not let any child inherit the pipe: the guardian would never see its end.
+It must not let any child inherit the pipe: the guardian would never see its end.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""A command that runs to its end while we look on: its cut, its deadline, and somebody's wish to stop it.
-
-Called by the supervisor, inside measured windows too: between two looks it must use no CPU.
-"""
+"""A command that runs to its end while we look on: its cut, its deadline, and somebody's wish to stop it."""
 
 from __future__ import annotations
 

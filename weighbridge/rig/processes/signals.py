@@ -1,7 +1,6 @@
 """INT, TERM and HUP: the first one stops us in good order, later ones wait, a third INT ends us at once.
 
-Called by the front door (`StopSignals` around a whole task) and wherever a step must not be cut in the middle
-(`deferred`). It must not stop children itself: that is done by whoever started them while `Interrupted` goes up.
+It must not stop children itself: that is done by whoever started them while `Interrupted` goes up.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """One child process: own session, no standard input, output to files, and nothing of ours inherited.
 
-Used by the supervisor, with signals deferred. It must not use a shell or run code between fork and exec.
+It must not use a shell or run code between fork and exec.
 """
 
 from __future__ import annotations

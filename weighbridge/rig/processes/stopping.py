@@ -1,6 +1,6 @@
 """How one child is brought to its end: by its own signal, then TERM, then KILL, and its ports are looked at.
 
-Called by the supervisor alone, with signals deferred. It must not raise: whatever stays behind is in the report.
+It must not raise: whatever stays behind is in the report.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The owner of every child: nothing of ours runs that was not started here, and nothing outlives its `with` block.
 
-Called by the campaign and the tools' installers, in the main thread. It must not know what it runs: no gateway, no
-driver, no recipe.
+It must not know what it runs: no gateway, no driver, no recipe.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """A control group of its own for a gateway, so that its CPU seconds are counted whole: ended processes included.
 
-Called by the supervisor at start and stop, by the guardian and the sweep for what was left. It makes no controller
-work, moves no process but ours, and touches no group whose name does not begin with our mark. A group that would
-change how the gateway is scheduled is not made: it would change what is measured.
+It makes no controller work, moves no process but ours, and touches no group whose name does not begin with our mark.
+A group that would change how the gateway is scheduled is not made: it would change what is measured.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Context switches of a process tree, thread by thread. Called by `usage` beside a window.
+"""Context switches of a process tree, thread by thread.
 
 The kernel drops a thread's count with the thread: what a thread that ended had done in the window is not seen.
 """

@@ -1,7 +1,7 @@
 """CPU seconds of a process tree where it has no control group: the clocks of its processes and of what they reaped.
 
-Called by `usage`, before and after a window. A clock is exact while its process sleeps and lags by up to a tick while
-it runs: read it when the lane is drained. What was reaped by somebody outside the tree is not seen.
+A clock is exact while its process sleeps and lags by up to a tick while it runs: read it when the lane is drained.
+What was reaped by somebody outside the tree is not seen.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Memory of a process tree: resident (shared pages counted in each process) and proportional (shared out).
-
-Called by `usage` beside a window, never inside one: the proportional set is found by walking all page tables.
-"""
+"""Memory of a process tree: resident (shared pages counted in each process) and proportional (shared out)."""
 
 from __future__ import annotations
 

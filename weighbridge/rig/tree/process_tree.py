@@ -1,7 +1,7 @@
 """Which processes belong to a child of ours, and how they are ended.
 
-Called by the supervisor, the guardian and the sweep. Standard library and psutil only: the guardian starts with it.
-It must never signal a process that is not proven ours by pid and start time.
+Standard library and psutil only: the guardian starts with it. It must never signal a process that is not proven ours
+by pid and start time.
 """
 
 from __future__ import annotations

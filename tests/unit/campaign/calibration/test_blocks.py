@@ -13,7 +13,7 @@ from tests.examples.calibration_examples import MS, constant, lane
 from weighbridge.campaign.calibration.blocks import TWINS, Kind, Made, MixedBlock, blocks_of
 from weighbridge.campaign.calibration.setting import SHELF, Setting
 from weighbridge.campaign.schedule import Schedule, Visit, VisitOutcome
-from weighbridge.judge.calibration.lane_samples import WeighedLane
+from weighbridge.judge.calibration.lane_samples import MeasuredLane
 from weighbridge.load.drivers import TRAITS
 from weighbridge.matrix.calibration import MixedLoad
 from weighbridge.matrix.load import read_matrix
@@ -23,10 +23,10 @@ MATRIX = Path(__file__).resolve().parents[4] / "calibration.yaml"
 
 
 def setting() -> Setting:
-    """The shipped calibration with one weight, and nothing that runs."""
+    """The shipped calibration with one delay, and nothing that runs."""
     loaded = read_matrix(MATRIX, TRAITS)
     assert loaded.matrix.calibration is not None
-    spec = loaded.matrix.calibration.model_copy(update={"weights": ("weight-3ms",), "two_valued": ()})
+    spec = loaded.matrix.calibration.model_copy(update={"known_delays": ("delay-3ms",), "two_valued": ()})
     nothing: Any = None
     request: Any = SimpleNamespace(loaded=loaded)
     return Setting(request, nothing, nothing, spec)
@@ -54,11 +54,11 @@ class Planned:
     def read(self, record: Any, kind: Kind) -> MixedBlock:
         """The lanes of a block that counts."""
         error_ns = self._errors_us[record.block - 1] * 1000
-        mine = WeighedLane(lane(record.block, slept_ns=3 * MS, error_ns=error_ns), constant(700, 3 * MS))
+        mine = MeasuredLane(lane(record.block, slept_ns=3 * MS, error_ns=error_ns), constant(700, 3 * MS))
         twins = {
-            name: WeighedLane(lane(record.block + seed), constant(700, 0)) for seed, name in enumerate(TWINS, 50)
+            name: MeasuredLane(lane(record.block + seed), constant(700, 0)) for seed, name in enumerate(TWINS, 50)
         }
-        return MixedBlock(kind, record.block, {"weight-3ms": mine, **twins})
+        return MixedBlock(kind, record.block, {"delay-3ms": mine, **twins})
 
     @property
     def asked(self) -> list[tuple[int, int]]:
@@ -108,7 +108,7 @@ def test_a_spoilt_block_is_repeated_as_often_as_the_matrix_allows() -> None:
     made = planned.made(blocks_of(setting(), KIND, load(2), 0, planned.read))
     assert planned.asked == [(1, 1), (2, 1), (3, 1)]
     assert made.blocks.gaps == ("block 2 of mixed.plain.busy was not accepted: much was stolen",)
-    assert np.all(made.blocks.blocks[0].lanes["weight-3ms"].sleeps.ns == 3 * MS)
+    assert np.all(made.blocks.blocks[0].lanes["delay-3ms"].sleeps.ns == 3 * MS)
 
 
 def test_a_block_waits_for_an_idle_machine_and_has_two_lanes_up() -> None:
@@ -118,7 +118,7 @@ def test_a_block_waits_for_an_idle_machine_and_has_two_lanes_up() -> None:
 
     for visit in planned.visits:
         assert visit.waits_idle
-        assert [one.key.gateway for one in visit.lanes] == ["direct", "weight"]
+        assert [one.key.gateway for one in visit.lanes] == ["direct", "control"]
         assert (visit.shelf, visit.preparation) == (SHELF, "bare")
         (window,) = visit.windows
         assert [route.lane for route in window.routes] == [0, 1, 1, 1]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.examples.dialect_cases import BROKEN, ERRORS, GOOD, JSON, SSE, UNFIT, WIRE, Whole, answer, length
-from tests.examples.probe_lane import Client, plan, planted, run
+from tests.examples.probe_lane import Client, injected, plan, run
 from weighbridge.campaign.window.preflight import preflight
 from weighbridge.matrix.requests import AnswerSpec
 from weighbridge.record.run import Evidence
@@ -49,7 +49,7 @@ def _shown(raw: bytes, kind: str) -> Evidence:
         client.send(raw)
         client.sock.close()
 
-    with planted(script) as server:
+    with injected(script) as server:
         return _seen(server.url, kind, asked)
 
 
@@ -61,7 +61,7 @@ def test_preflight_and_probe_agree(case: Whole, tmp_path: Path) -> None:
         client.send(case.raw)
         client.sock.close()
 
-    with planted(script) as server:
+    with injected(script) as server:
         outcomes = run(plan(tmp_path, server.url, mode=case.kind)).outcomes
     shown = _shown(case.raw, case.kind)
 

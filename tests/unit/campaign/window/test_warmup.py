@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from weighbridge.campaign.window.warmup import claimed_s, is_steady
+from weighbridge.campaign.window.warmup import is_steady, self_reported_s
 from weighbridge.matrix.recipe import OverheadHeader
 from weighbridge.rig.lanes.http import HttpAnswer
 
@@ -18,7 +18,7 @@ def test_a_claim_is_read_in_its_unit(unit: str, expected_s: float) -> None:
     """The header's number counts in the unit that the recipe says."""
     header = OverheadHeader.model_validate({"name": "x-overhead", "unit": unit})
 
-    assert claimed_s(header, _answer("2.5")) == pytest.approx(expected_s)
+    assert self_reported_s(header, _answer("2.5")) == pytest.approx(expected_s)
 
 
 @pytest.mark.parametrize("value", ["", "soon", "nan", "inf"])
@@ -26,8 +26,8 @@ def test_a_claim_that_is_no_number_is_none(value: str) -> None:
     """A gateway's header is hostile text: what is no finite number is no claim."""
     header = OverheadHeader.model_validate({"name": "x-overhead", "unit": "ms"})
 
-    assert claimed_s(header, _answer(value)) is None
-    assert claimed_s(header, HttpAnswer(200, (), (), 0, 0, 0)) is None
+    assert self_reported_s(header, _answer(value)) is None
+    assert self_reported_s(header, HttpAnswer(200, (), (), 0, 0, 0)) is None
 
 
 def test_steady_needs_two_groups_that_agree() -> None:

@@ -1,4 +1,4 @@
-"""The certificate: joined quantiles, errors of known weights, A/A pairs, jitter, planted faults, validity."""
+"""The certificate: joined quantiles, errors of known delays, A/A pairs, jitter, injected faults, validity."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from tests.examples.inband_examples import MS, US, inband_window, pick, plain, released, streams, tables
 from tests.examples.judge_examples import campaign, evidence, inputs, run, with_client
 from weighbridge.judge.calibration.certificate import Findings, Origin, certify, invalid
-from weighbridge.judge.calibration.fault_checks import caught
+from weighbridge.judge.calibration.fault_checks import detected
 from weighbridge.judge.calibration.joined_quantiles import Timed, quantile_ns, truth_quantile
 from weighbridge.judge.calibration.known_delays import (
+    DelayBlock,
+    KnownDelay,
     LaneSamples,
-    Weight,
-    WeightBlock,
     aa_pair,
     block_error,
     burn,
@@ -31,7 +31,7 @@ from weighbridge.judge.calibration.known_delays import (
 from weighbridge.judge.run.acceptance import judge_run
 from weighbridge.judge.window import Window
 from weighbridge.quantiles import rank
-from weighbridge.record.certificate import Certificate, FaultResult, WeightResult
+from weighbridge.record.certificate import Certificate, DelayResult, FaultResult
 from weighbridge.record.host import ToolFacts
 from weighbridge.record.run import RunRecord
 
@@ -50,19 +50,19 @@ def timed(values: Any) -> Timed:
 
 
 @given(TIMES, TIMES, SHARE)
-def test_the_joined_quantile_is_that_of_all_pairs(sleeps: list[int], tare: list[int], share: float) -> None:
+def test_the_joined_quantile_is_that_of_all_pairs(sleeps: list[int], control: list[int], share: float) -> None:
     """Counting the pairs gives exactly the nearest rank among all of them made."""
-    pairs = sorted(one + other for one in sleeps for other in tare)
+    pairs = sorted(one + other for one in sleeps for other in control)
 
-    assert truth_quantile(timed(sleeps), timed(tare), share) == pairs[rank(len(pairs), share) - 1]
+    assert truth_quantile(timed(sleeps), timed(control), share) == pairs[rank(len(pairs), share) - 1]
 
 
 @given(TIMES, TIMES, st.integers(0, 10**9))
-def test_a_constant_weight_moves_every_quantile_by_itself(sleeps: list[int], tare: list[int], by: int) -> None:
-    """A longer sleep of all moves the joined quantile by the same, and no sleep at all gives the tare's own."""
-    before = truth_quantile(timed(sleeps), timed(tare), 0.95)
-    assert truth_quantile(timed(ns(sleeps) + by), timed(tare), 0.95) == before + by
-    assert truth_quantile(timed([0]), timed(tare), 0.95) == quantile_ns(ns(tare), 0.95)
+def test_a_constant_delay_moves_every_quantile_by_itself(sleeps: list[int], control: list[int], by: int) -> None:
+    """A longer sleep of all moves the joined quantile by the same, and no sleep at all gives the control's own."""
+    before = truth_quantile(timed(sleeps), timed(control), 0.95)
+    assert truth_quantile(timed(ns(sleeps) + by), timed(control), 0.95) == before + by
+    assert truth_quantile(timed([0]), timed(control), 0.95) == quantile_ns(ns(control), 0.95)
 
 
 @pytest.mark.parametrize("count", [200, 1500])
@@ -71,25 +71,25 @@ def test_late_sleeps_are_joined_with_late_tares(count: int) -> None:
     random = np.random.default_rng(11)
     lates = [random.exponential(100 * US, size) for size in (count, 2 * count)]
     hops = [random.gamma(20.0, 15 * US, len(late)) + 2 * late for late in lates]
-    sleeps, tare = Timed(ns(3 * MS + lates[0]), ns(lates[0])), Timed(ns(hops[1]), ns(lates[1]))
+    sleeps, control = Timed(ns(3 * MS + lates[0]), ns(lates[0])), Timed(ns(hops[1]), ns(lates[1]))
     lane_ns = sleeps.ns + ns(hops[0])
 
     for share in (0.95, 0.99):
         true_ns = quantile_ns(lane_ns, share)
-        joined_ns = truth_quantile(sleeps, tare, share)
-        all_pairs_ns = truth_quantile(timed(sleeps.ns), timed(tare.ns), share)
+        joined_ns = truth_quantile(sleeps, control, share)
+        all_pairs_ns = truth_quantile(timed(sleeps.ns), timed(control.ns), share)
         assert abs(joined_ns - true_ns) < 0.5 * (true_ns - all_pairs_ns)
 
 
 def test_groups_that_do_not_match_join_all_pairs() -> None:
-    """Sleeps of which none is later than another find tare samples that differ: everything is joined."""
-    sleeps, tare = np.arange(400), np.arange(400) * 7
+    """Sleeps of which none is later than another find control samples that differ: everything is joined."""
+    sleeps, control = np.arange(400), np.arange(400) * 7
     mixed = Timed(ns(sleeps), ns(np.arange(400)))
-    assert truth_quantile(mixed, timed(tare), 0.5) == truth_quantile(timed(sleeps), timed(tare), 0.5)
+    assert truth_quantile(mixed, timed(control), 0.5) == truth_quantile(timed(sleeps), timed(control), 0.5)
 
 
 def test_no_pairs_have_no_quantile() -> None:
-    """Without sleeps or without a tare there is nothing to join."""
+    """Without sleeps or without a control there is nothing to join."""
     with pytest.raises(ValueError, match="no pairs"):
         truth_quantile(timed([]), timed([1]), 0.5)
 
@@ -102,25 +102,25 @@ def lane(seed: int, count: int, sleeps: Any = 0, *, error_ns: int = 0, jitter_ns
     return LaneSamples(added, added + 20 * MS + ns(random.exponential(jitter_ns, count) if jitter_ns else 0))
 
 
-def weight(name: str = "3ms", *, error_ns: int = 0, blocks: int = 5, **changes: Any) -> Weight:
-    """A weight of 3 ms (or two-valued 1/9 ms, 70/30) in some blocks of 600 requests and 1,200 of tare."""
+def delay(name: str = "3ms", *, error_ns: int = 0, blocks: int = 5, **changes: Any) -> KnownDelay:
+    """A delay of 3 ms (or two-valued 1/9 ms, 70/30) in some blocks of 600 requests and 1,200 of control."""
     jitter_ns = changes.pop("jitter_ns", 0.0)
     made = []
     for block in range(1, blocks + 1):
         random = np.random.default_rng(100 + block)
         two = np.where(random.random(600) < 0.3, 9 * MS, 1 * MS)
         sleeps = ns(two if name == "two-valued" else np.full(600, 3 * MS)) + ns(random.integers(0, 80 * US, 600))
-        tare = lane(block, 1200, jitter_ns=jitter_ns)
+        control = lane(block, 1200, jitter_ns=jitter_ns)
         mine = lane(50 + block, 600, sleeps, error_ns=error_ns, jitter_ns=jitter_ns)
-        made.append(WeightBlock(block, mine, timed(sleeps), tare, timed(tare.added_ns).late_ns))
-    fields = {"mode": "plain", "arrangement": "mixed", "surroundings": "quiet", **changes}
-    return Weight(name=name, blocks=tuple(made), **fields)
+        made.append(DelayBlock(block, mine, timed(sleeps), control, timed(control.added_ns).late_ns))
+    fields = {"mode": "plain", "arrangement": "mixed", "condition": "quiet", **changes}
+    return KnownDelay(name=name, blocks=tuple(made), **fields)
 
 
 @pytest.mark.parametrize("name", ["3ms", "two-valued"])
-def test_known_weights_are_recovered(name: str) -> None:
+def test_known_delays_are_recovered(name: str) -> None:
     """A scale without an error passes at every percentile of a constant and of a mixture."""
-    rows = weigh(weight(name))
+    rows = weigh(delay(name))
 
     assert [row.figure for row in rows] == ["p50", "p95", "p99"]
     assert all(row.passed for row in rows)
@@ -129,8 +129,8 @@ def test_known_weights_are_recovered(name: str) -> None:
 
 @pytest.mark.parametrize("error_ns", [250 * US, -250 * US])
 def test_a_scale_that_is_off_is_caught_at_every_percentile(error_ns: int) -> None:
-    """A planted error of 0.25 ms either way fails p50, p95 and p99 of 3 ms, and is told to the digit."""
-    rows = weigh(weight(error_ns=error_ns))
+    """An injected error of 0.25 ms either way fails p50, p95 and p99 of 3 ms, and is told to the digit."""
+    rows = weigh(delay(error_ns=error_ns))
 
     assert not any(row.passed for row in rows)
     assert rows[0].added_error_ms == pytest.approx(error_ns / MS, abs=0.03)
@@ -138,32 +138,32 @@ def test_a_scale_that_is_off_is_caught_at_every_percentile(error_ns: int) -> Non
 
 def test_nominal_sleep_is_not_the_truth() -> None:
     """A gateway that overslept by 2 ms in its own record is no error of the scale."""
-    given_weight = weight()
+    given_delay = delay()
     late = tuple(
         replace(
             block,
             sleeps=timed(block.sleeps.ns + 2 * MS),
             lane=LaneSamples(block.lane.added_ns + 2 * MS, block.lane.total_ns + 2 * MS),
         )
-        for block in given_weight.blocks
+        for block in given_delay.blocks
     )
 
-    assert all(row.passed for row in weigh(replace(given_weight, blocks=late)))
+    assert all(row.passed for row in weigh(replace(given_delay, blocks=late)))
 
 
 def test_errors_are_sums_of_what_is_printed() -> None:
-    """Every row and every block: added error = added − tare − known; the tare is no part of the weight."""
-    for row in weigh(weight("two-valued")):
+    """Every row and every block: added error = added − control − known; the control is no part of the delay."""
+    for row in weigh(delay("two-valued")):
         for one in (row, *row.blocks):
-            assert one.added_error_ms == pytest.approx(one.added_ms - one.tare_ms - one.known_ms, abs=1e-9)
+            assert one.added_error_ms == pytest.approx(one.added_ms - one.control_ms - one.known_ms, abs=1e-9)
         assert row.added_error_ms in [one.added_error_ms for one in row.blocks]
 
 
 def test_differences_of_quantiles_would_be_wrong() -> None:
-    """At p95 of the mixture, sleep quantile plus tare quantile is off by more than the joined truth."""
-    block = weight("two-valued").blocks[0]
-    joined = truth_quantile(block.sleeps, timed(block.tare.added_ns), 0.95)
-    added = quantile_ns(block.sleeps.ns, 0.95) + quantile_ns(block.tare.added_ns, 0.95)
+    """At p95 of the mixture, sleep quantile plus control quantile is off by more than the joined truth."""
+    block = delay("two-valued").blocks[0]
+    joined = truth_quantile(block.sleeps, timed(block.control.added_ns), 0.95)
+    added = quantile_ns(block.sleeps.ns, 0.95) + quantile_ns(block.control.added_ns, 0.95)
 
     assert added - joined > 30 * US
     assert abs(block_error(block, "p95").added_error_ms) < 0.1
@@ -171,9 +171,9 @@ def test_differences_of_quantiles_would_be_wrong() -> None:
 
 def test_the_median_block_is_judged_and_the_worst_shown() -> None:
     """One block that is off by 5 ms fails nothing, and stands in the row; of three such blocks of five it fails."""
-    good, bad = weight().blocks, weight(error_ns=5 * MS).blocks
-    one_bad = weigh(replace(weight(), blocks=(*good[:4], bad[4])))
-    most_bad = weigh(replace(weight(), blocks=(*good[:2], *bad[2:])))
+    good, bad = delay().blocks, delay(error_ns=5 * MS).blocks
+    one_bad = weigh(replace(delay(), blocks=(*good[:4], bad[4])))
+    most_bad = weigh(replace(delay(), blocks=(*good[:2], *bad[2:])))
 
     assert all(row.passed for row in one_bad)
     assert one_bad[0].worst_added_error_ms == pytest.approx(5.0, abs=0.05)
@@ -182,12 +182,12 @@ def test_the_median_block_is_judged_and_the_worst_shown() -> None:
 
 def test_of_an_even_number_of_blocks_the_worse_middle_one_is_judged() -> None:
     """Two blocks, one of them off: the certificate does not choose the lucky one."""
-    blocks = (weight().blocks[0], weight(error_ns=1 * MS).blocks[1])
+    blocks = (delay().blocks[0], delay(error_ns=1 * MS).blocks[1])
 
-    assert not weigh(replace(weight(), blocks=blocks))[0].passed
+    assert not weigh(replace(delay(), blocks=blocks))[0].passed
 
 
-def test_limits_are_the_larger_of_share_and_floor() -> None:
+def test_limits_are_the_larger_of_share_and_baseline() -> None:
     """2 % or 20 µs at p50, 5 % or 100 µs at p95 and p99."""
     assert [limit_ms("p50", known) for known in (0.0, 1.0, 10.0)] == pytest.approx([0.02, 0.02, 0.2])
     assert [limit_ms("p99", known) for known in (0.0, 1.0, 10.0)] == pytest.approx([0.1, 0.1, 0.5])
@@ -226,7 +226,7 @@ def test_one_pair_alone_is_shown_and_not_judged() -> None:
 def test_the_half_width_widens_the_limit_of_cells_alone() -> None:
     """A cell of its own is judged against what an A/A pair of cells shows; a mixed lane is not."""
     wide = aa_pair([(lane(1, 600), lane(2, 600, error_ns=400 * US))] * 3, "plain", "cell")
-    off = weight(error_ns=90 * US)
+    off = delay(error_ns=90 * US)
 
     assert not weigh(off, wide)[0].passed
     assert weigh(replace(off, arrangement="cell"), wide)[0].passed
@@ -234,16 +234,16 @@ def test_the_half_width_widens_the_limit_of_cells_alone() -> None:
 
 def test_under_jitter_the_shift_is_ten_times_worse() -> None:
     """With 1 ms jitter of the provider the added time holds and the shift does not; p50 judges the mixture alone."""
-    jittered = [weight(name, surroundings="jitter", jitter_ns=MS) for name in ("3ms", "two-valued")]
+    jittered = [delay(name, condition="jitter", jitter_ns=MS) for name in ("3ms", "two-valued")]
     jittered[1] = replace(jittered[1], two_valued=True)
-    rows = under_jitter([*jittered, weight()])
+    rows = under_jitter([*jittered, delay()])
 
     assert [row.figure for row in rows] == ["p50", "p95", "p99"]
-    assert rows[0].weights == ("two-valued",)
+    assert rows[0].delays == ("two-valued",)
     assert rows[0].passed
     assert rows[1].shift_mean_error_ms > 10 * rows[1].added_mean_error_ms
-    assert not any(row.passed for row in under_jitter([weight(surroundings="jitter", error_ns=2 * MS)]))
-    assert under_jitter([weight()]) == ()
+    assert not any(row.passed for row in under_jitter([delay(condition="jitter", error_ns=2 * MS)]))
+    assert under_jitter([delay()]) == ()
 
 
 def test_a_cpu_burn_passes_within_five_per_cent() -> None:
@@ -279,15 +279,15 @@ def faulty(fault: str) -> Window:
 
 @pytest.mark.parametrize("fault", ["buffer", "coalesce-4", "drop-chunk:4", "no-end", "stall"])
 def test_planted_faults_are_caught_and_a_sound_lane_is_not(fault: str) -> None:
-    """Each fault is caught by the check that is about it; the same check says nothing of a sound lane."""
+    """Each fault is detected by the check that is about it; the same check says nothing of a sound lane."""
     sound = (attempt(inband_window(*tables(streams(60)))),)
 
-    assert caught(fault, (attempt(faulty(fault)),), sound).caught
-    assert not caught(fault, sound, sound).caught
+    assert detected(fault, (attempt(faulty(fault)),), sound).detected
+    assert not detected(fault, sound, sound).detected
 
 
-def test_a_fast_500_is_caught() -> None:
-    """A gateway that answers 500 at once is caught by its errors, in the window or before it."""
+def test_a_fast_500_is_detected() -> None:
+    """A gateway that answers 500 at once is detected by its errors, in the window or before it."""
     requests = plain(300, 5 * US, 5 * US, residence_ns=1)
     requests.status[:] = 500
     requests.outcome[:] = 7
@@ -299,46 +299,48 @@ def test_a_fast_500_is_caught() -> None:
         evidence=(evidence("plain", ok=False, status=500, problem="an error"),),
     )
 
-    assert caught("error500", (attempt(window),), ()).caught
-    assert caught("error500", (refused,), ()).caught
+    assert detected("error500", (attempt(window),), ()).detected
+    assert detected("error500", (refused,), ()).detected
 
 
-def test_an_unknown_fault_is_no_fault_caught() -> None:
+def test_an_unknown_fault_is_no_fault_detected() -> None:
     """A fault that no check is about is refused, not passed over."""
     with pytest.raises(ValueError, match="known are"):
-        caught("cafe", (), ())
+        detected("cafe", (), ())
 
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 TOOL = ToolFacts(name="oha", version="1.16.0", sha256="0" * 64, source="path")
 ORIGIN = Origin("20261130T120000Z", NOW, 1, "0.1.0", campaign().host, (TOOL,))
-FOUND = Findings(weights=weigh(weight()), faults=(FaultResult(fault="buffer", caught=True, by="x"),), floors=())
+FOUND = Findings(
+    known_delays=weigh(delay()), faults=(FaultResult(fault="buffer", detected=True, by="x"),), baselines=()
+)
 
 
 def test_a_certificate_passes_when_everything_did_and_says_what_failed() -> None:
-    """One weight off, or one fault not caught, fails it with a sentence; nothing weighed is no pass either."""
-    off = certify(ORIGIN, replace(FOUND, weights=weigh(weight(error_ns=MS))), is_quick=False)
+    """One delay off, or one fault not detected, fails it with a sentence; nothing weighed is no pass either."""
+    off = certify(ORIGIN, replace(FOUND, known_delays=weigh(delay(error_ns=MS))), is_quick=False)
     missed = certify(
-        ORIGIN, replace(FOUND, faults=(FaultResult(fault="buffer", caught=False, by=None),)), is_quick=False
+        ORIGIN, replace(FOUND, faults=(FaultResult(fault="buffer", detected=False, by=None),)), is_quick=False
     )
 
     assert certify(ORIGIN, FOUND, is_quick=False).passed
     assert not off.passed
     assert "3ms" in off.problems[0]
-    assert missed.problems == ("the planted fault buffer was not caught",)
+    assert missed.problems == ("the injected fault buffer was not detected",)
     assert not certify(ORIGIN, Findings((), (), ()), is_quick=False).passed
 
 
 def test_a_certificate_in_a_hurry_is_provisional() -> None:
-    """Quick, two blocks, or a thin tare make it provisional; five whole blocks do not."""
-    tare = lane(1, 300)
-    blocks = (replace(b, tare=tare, tare_late_ns=timed(tare.added_ns).late_ns) for b in weight().blocks)
-    thin = weigh(replace(weight(), blocks=tuple(blocks)))
+    """Quick, two blocks, or a thin control make it provisional; five whole blocks do not."""
+    control = lane(1, 300)
+    blocks = (replace(b, control=control, control_late_ns=timed(control.added_ns).late_ns) for b in delay().blocks)
+    thin = weigh(replace(delay(), blocks=tuple(blocks)))
 
     assert not certify(ORIGIN, FOUND, is_quick=False).provisional
     assert certify(ORIGIN, FOUND, is_quick=True).provisional
-    assert certify(ORIGIN, replace(FOUND, weights=weigh(weight(blocks=2))), is_quick=False).provisional
-    assert certify(ORIGIN, replace(FOUND, weights=thin), is_quick=False).provisional
+    assert certify(ORIGIN, replace(FOUND, known_delays=weigh(delay(blocks=2))), is_quick=False).provisional
+    assert certify(ORIGIN, replace(FOUND, known_delays=thin), is_quick=False).provisional
 
 
 @pytest.mark.parametrize(
@@ -372,11 +374,11 @@ def test_the_document_reads_back_with_its_named_fields() -> None:
     """The file holds every field that readers rely on, and reads back the same."""
     made = certify(ORIGIN, FOUND, is_quick=False)
     needed = {
-        "weight",
+        "delay",
         "mode",
         "figure",
         "known_ms",
-        "tare_ms",
+        "control_ms",
         "added_ms",
         "added_error_ms",
         "shift_error_ms",
@@ -384,14 +386,14 @@ def test_the_document_reads_back_with_its_named_fields() -> None:
     }
 
     assert Certificate.from_json(made.to_json(), origin="certificate.json") == made
-    assert needed <= set(WeightResult.model_fields)
+    assert needed <= set(DelayResult.model_fields)
 
 
 @settings(deadline=None, max_examples=20)
 @given(st.permutations(range(5)))
 def test_the_order_of_blocks_does_not_matter(order: Sequence[int]) -> None:
     """Blocks in any order give the same judgement."""
-    base = weight("two-valued")
+    base = delay("two-valued")
     moved = weigh(replace(base, blocks=tuple(base.blocks[number] for number in order)))
 
     assert [row.model_copy(update={"blocks": ()}) for row in moved] == [

@@ -1,4 +1,4 @@
-"""Samples of weighed lanes: joined to sleeps by reference, the tare without its own; rules of mixed blocks."""
+"""Samples of weighed lanes: joined to sleeps by reference, the control without its own; rules of mixed blocks."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tests.examples.inband_examples import ANSWER, MS, US, plain
 from tests.examples.judge_examples import QUIET, code_of, inputs, open_loop, rate_load, window, with_client
 from weighbridge.errors import StoreError
 from weighbridge.judge.calibration.joined_quantiles import sampling_error_ns
-from weighbridge.judge.calibration.known_delays import TARE_NEEDED, is_thin, weigh
-from weighbridge.judge.calibration.lane_samples import burnt_ms, lane_samples, timed_rows, weighed_lane, weight_block
+from weighbridge.judge.calibration.known_delays import CONTROL_NEEDED, is_thin, weigh
+from weighbridge.judge.calibration.lane_samples import burnt_ms, delay_block, lane_samples, measured_lane, timed_rows
 from weighbridge.judge.inputs import Attempted
 from weighbridge.judge.run.block_acceptance import judge_block, judge_busy_block
 from weighbridge.judge.window import Trace
-from weighbridge.record.truth_rows import WeightRows, read_weight_rows
+from weighbridge.record.truth_rows import DelayRows, read_delay_rows
 
 
 def ns(*values: int) -> np.ndarray:
@@ -31,22 +31,22 @@ def facts(count: int, **legs: object) -> Trace:
 
 def test_sleeps_are_joined_by_reference_in_the_order_of_the_requests() -> None:
     """Whatever order a gateway recorded in, each request gets its own sleep; one without a record is left out."""
-    given = facts(4, inbound_ns=ns(1 * MS, 2 * MS, 3 * MS, 4 * MS))
-    recorded = WeightRows(ns(7_003, 9_999, 7_000, 7_002), ns(40, 5, 10, 30), ns(4, 0, 1, 3), ns(-1, -1, -1, -1))
+    given = facts(4, request_path_ns=ns(1 * MS, 2 * MS, 3 * MS, 4 * MS))
+    recorded = DelayRows(ns(7_003, 9_999, 7_000, 7_002), ns(40, 5, 10, 30), ns(4, 0, 1, 3), ns(-1, -1, -1, -1))
 
-    found = weighed_lane(given, timed_rows(given), recorded)
+    found = measured_lane(given, timed_rows(given), recorded)
 
     assert found.sleeps.ns.tolist() == [10, 30, 40]
     assert found.sleeps.late_ns.tolist() == [1, 3, 4]
     assert found.samples.added_ns.tolist() == [1 * MS + 60 * US, 3 * MS + 60 * US, 4 * MS + 60 * US]
-    assert len(weighed_lane(given, timed_rows(given), WeightRows(ns(), ns(), ns(), ns()))) == 0
+    assert len(measured_lane(given, timed_rows(given), DelayRows(ns(), ns(), ns(), ns()))) == 0
 
 
 def test_the_tare_is_without_its_own_sleep() -> None:
-    """What the weight of nothing held its requests is taken from added and total time alike."""
+    """What the control held its requests is taken from added and total time alike."""
     given = facts(3)
-    found = weighed_lane(
-        given, timed_rows(given), WeightRows(ns(7_000, 7_001, 7_002), ns(9, 8, 7), ns(0, 0, 0), ns(-1, -1, -1))
+    found = measured_lane(
+        given, timed_rows(given), DelayRows(ns(7_000, 7_001, 7_002), ns(9, 8, 7), ns(0, 0, 0), ns(-1, -1, -1))
     )
 
     assert (found.samples.added_ns - found.net.added_ns).tolist() == [9, 8, 7]
@@ -67,18 +67,18 @@ def test_a_stream_is_weighed_to_its_first_content() -> None:
 def test_the_tares_of_a_block_are_one() -> None:
     """Every sample of both is kept, without its sleep, and beside it how late it was let go."""
     given = facts(2)
-    one = weighed_lane(given, timed_rows(given), WeightRows(ns(7_000, 7_001), ns(9, 8), ns(2, 1), ns(-1, -1)))
+    one = measured_lane(given, timed_rows(given), DelayRows(ns(7_000, 7_001), ns(9, 8), ns(2, 1), ns(-1, -1)))
 
-    made = weight_block(3, one, [one, one])
+    made = delay_block(3, one, [one, one])
 
-    assert (made.block, made.sleeps.ns.tolist(), made.tare_late_ns.tolist()) == (3, [9, 8], [2, 1, 2, 1])
-    assert made.tare.added_ns.tolist() == (2 * (one.samples.added_ns - one.sleeps.ns).tolist())
+    assert (made.block, made.sleeps.ns.tolist(), made.control_late_ns.tolist()) == (3, [9, 8], [2, 1, 2, 1])
+    assert made.control.added_ns.tolist() == (2 * (one.samples.added_ns - one.sleeps.ns).tolist())
 
 
 def test_the_known_burn_is_that_of_the_window_alone() -> None:
     """Requests of a warm-up are in the gateway's record and not in the mean; no record of CPU is no burn."""
     given = facts(2)
-    rows = WeightRows(ns(7_000, 7_001, 5), ns(0, 0, 0), ns(0, 0, 0), ns(2 * MS, 4 * MS, 90 * MS))
+    rows = DelayRows(ns(7_000, 7_001, 5), ns(0, 0, 0), ns(0, 0, 0), ns(2 * MS, 4 * MS, 90 * MS))
 
     assert burnt_ms(given, rows) == pytest.approx(3.0)
     assert burnt_ms(given, replace(rows, cpu_ns=ns(-1, -1, -1))) is None
@@ -88,13 +88,13 @@ def test_a_gateways_record_is_read_back() -> None:
     """Letters become the signed number that the probe has; requests without a reference are no rows."""
     text = b"reference,start_ns,end_ns\naaaaaaaaaaaaaaab,100,250\n,1,2\npppppppppppppppp,0,7\n"
 
-    rows = read_weight_rows(text, origin="weights.csv")
+    rows = read_delay_rows(text, origin="delays.csv")
 
     assert (rows.reference.tolist(), rows.slept_ns.tolist(), rows.cpu_ns.tolist()) == ([1, -1], [150, 7], [-1, -1])
     assert rows.late_ns.tolist() == [0, 0]
-    asked = read_weight_rows(b"reference,start_ns,end_ns,asked_ns\naaaaaaaaaaaaaaab,100,250,120\n", origin="x")
+    asked = read_delay_rows(b"reference,start_ns,end_ns,asked_ns\naaaaaaaaaaaaaaab,100,250,120\n", origin="x")
     assert (asked.slept_ns.tolist(), asked.late_ns.tolist()) == ([150], [30])
-    burnt = read_weight_rows(b"reference,start_ns,end_ns,cpu_ns\naaaaaaaaaaaaaaab,1,2,33\n", origin="x")
+    burnt = read_delay_rows(b"reference,start_ns,end_ns,cpu_ns\naaaaaaaaaaaaaaab,1,2,33\n", origin="x")
     assert burnt.cpu_ns.tolist() == [33]
 
 
@@ -103,8 +103,8 @@ def test_a_gateways_record_is_read_back() -> None:
 )
 def test_a_damaged_record_is_refused(text: bytes) -> None:
     """The sentence names the file."""
-    with pytest.raises(StoreError, match=r"weights\.csv"):
-        read_weight_rows(text, origin="weights.csv")
+    with pytest.raises(StoreError, match=r"delays\.csv"):
+        read_delay_rows(text, origin="delays.csv")
 
 
 def block_inputs(*, steal_pct: float = 0.0, lagged_count: int = 0, death: str | None = None) -> Attempted:
@@ -124,7 +124,7 @@ def test_a_quiet_block_counts() -> None:
 
 
 def test_stolen_time_voids_a_block() -> None:
-    """Above 1 % of stolen CPU a block is rejected, beside a planted neighbour too; at the limit it is not."""
+    """Above 1 % of stolen CPU a block is rejected, beside an injected neighbour too; at the limit it is not."""
     assert judge_block(block_inputs(steal_pct=1.0)).accepted
     for judge in (judge_block, judge_busy_block):
         assert (judge(block_inputs(steal_pct=1.1)).accepted, code_of(judge(block_inputs(steal_pct=1.1)))) == (
@@ -133,7 +133,7 @@ def test_stolen_time_voids_a_block() -> None:
         )
 
 
-def test_a_late_probe_voids_a_block_unless_the_neighbour_was_planted() -> None:
+def test_a_late_probe_voids_a_block_unless_the_neighbour_was_injected() -> None:
     """Lateness of the probe is the machine's doing on a quiet one, and what was asked for beside a neighbour."""
     limit = int(0.05 * rate_load(290, 580).window_count)
     found = judge_block(block_inputs(lagged_count=limit + 1))
@@ -153,11 +153,11 @@ def test_other_faults_of_a_block_keep_their_reason() -> None:
 def test_few_samples_widen_a_limit_and_many_do_not() -> None:
     """What 40 samples cannot show is not held against a scale; a full block is judged by the plain limit."""
     from tests.examples.calibration_examples import constant, lane  # noqa: PLC0415 - one test's need
-    from weighbridge.judge.calibration.known_delays import Weight, WeightBlock  # noqa: PLC0415
+    from weighbridge.judge.calibration.known_delays import DelayBlock, KnownDelay  # noqa: PLC0415
 
     def limit_of(count: int, blocks: int) -> float:
         made = tuple(
-            WeightBlock(
+            DelayBlock(
                 n,
                 lane(n, count, slept_ns=3 * MS),
                 constant(count, 3 * MS),
@@ -166,8 +166,8 @@ def test_few_samples_widen_a_limit_and_many_do_not() -> None:
             )
             for n in range(blocks)
         )
-        return weigh(Weight("weight-3ms", "plain", "mixed", "quiet", made))[2].limit_ms
+        return weigh(KnownDelay("delay-3ms", "plain", "mixed", "quiet", made))[2].limit_ms
 
     assert limit_of(700, 3) == pytest.approx(0.05 * 3, rel=0.01)
     assert sampling_error_ns(lane(1, 4000).added_ns, 0.5) < sampling_error_ns(lane(1, 40).added_ns, 0.5)
-    assert (is_thin(2, 700, TARE_NEEDED), is_thin(3, 700, TARE_NEEDED)) == (True, False)
+    assert (is_thin(2, 700, CONTROL_NEEDED), is_thin(3, 700, CONTROL_NEEDED)) == (True, False)

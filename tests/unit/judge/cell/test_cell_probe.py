@@ -1,4 +1,4 @@
-"""A cell over its runs: added time, buffering against the floor, the own claim, slopes, and checks on the rig."""
+"""A cell over its runs: added time, buffering against the baseline, what it reports itself, slopes, rig checks."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ LOAD = rate_load(50.0, 1000)
 
 
 def names(mode: str) -> tuple[str, str]:
-    """Ids of floor and cell."""
+    """Ids of baseline and cell."""
     return f"direct.none.work.{mode}.rate-50", f"reference.none.work.{mode}.rate-50"
 
 
@@ -92,33 +92,33 @@ def timing(value: object) -> Timing:
     return value
 
 
-def lanes(inbound_ns: list[int], floor_ns: Any = 80 * US) -> dict[str, list[Window]]:
-    """Floor and gateway, plain, one block for each inbound leg."""
-    floor, cell = names("plain")
+def lanes(request_path_ns: list[int], baseline_ns: Any = 80 * US) -> dict[str, list[Window]]:
+    """Baseline and gateway, plain, one block for each leg of the request."""
+    baseline, cell = names("plain")
     return {
-        floor: [inband_window(plain(1100, floor_ns)) for _ in inbound_ns],
-        cell: [inband_window(plain(1100, inbound)) for inbound in inbound_ns],
+        baseline: [inband_window(plain(1100, baseline_ns)) for _ in request_path_ns],
+        cell: [inband_window(plain(1100, request_path)) for request_path in request_path_ns],
     }
 
 
 def test_added_time_is_the_median_over_runs_with_its_interval() -> None:
-    """Three blocks: median of run values, an interval over them, the legs, and the floor in its own cell."""
+    """Three blocks: median of run values, an interval over them, the legs, and the baseline in its own cell."""
     summary = summary_of("plain", lanes([3 * MS, 4 * MS, 5 * MS]))
     found = cell_of(summary, "plain")
 
     assert timing(found.added_ms).p50 == pytest.approx(4.06)
     assert timing(found.added_ms).interval is not None
-    assert timing(found.inbound_ms).p50 == pytest.approx(4.0)
+    assert timing(found.request_path_ms).p50 == pytest.approx(4.0)
     assert timing(summary.cells[0].added_ms).p50 == pytest.approx(0.14)
     assert timing(found.added_with_rejected_ms).p50 == pytest.approx(4.06)
-    assert "added_floor_limited" not in found.flags
+    assert "added_baseline_limited" not in found.flags
 
 
-def test_a_floor_that_is_no_better_limits_the_figure() -> None:
+def test_a_baseline_that_is_no_better_limits_the_figure() -> None:
     """Where the direct lane's added p99 is above 20 % of the added p50, the figure is flagged."""
     noisy = np.where(np.arange(1100) % 50 == 0, 2 * MS, 80 * US)
 
-    assert "added_floor_limited" in cell_of(summary_of("plain", lanes([4 * MS] * 3, noisy)), "plain").flags
+    assert "added_baseline_limited" in cell_of(summary_of("plain", lanes([4 * MS] * 3, noisy)), "plain").flags
 
 
 def test_a_saturated_cell_has_no_added_time() -> None:
@@ -146,12 +146,12 @@ def test_one_cached_run_voids_the_cell() -> None:
 
 def test_buffering_is_judged_against_the_direct_lane() -> None:
     """The same merging is coalesced where the direct lane has none and passed through where it merges as well."""
-    floor, cell = names("stream")
+    baseline, cell = names("stream")
     merged = [inband_window(*tables(released(streams(60), 2, one_read=True)))] * 3
     clean = [inband_window(*tables(streams(60)))] * 3
 
-    against_clean = cell_of(summary_of("stream", {floor: clean, cell: merged}), "stream")
-    against_merged = cell_of(summary_of("stream", {floor: merged, cell: merged}), "stream")
+    against_clean = cell_of(summary_of("stream", {baseline: clean, cell: merged}), "stream")
+    against_merged = cell_of(summary_of("stream", {baseline: merged, cell: merged}), "stream")
 
     assert (against_clean.buffering, against_merged.buffering) == ("coalesced", "passed through")
     assert isinstance(against_clean.coalesced_ratio, Figure)
@@ -164,22 +164,22 @@ def test_buffering_is_judged_against_the_direct_lane() -> None:
 def test_the_own_claim_stands_beside_with_its_difference() -> None:
     """A gateway that claims 1 ms and adds 4.06 ms is off by 3.06 ms, in percentiles and in the mean."""
     claim = Timing(p50=1.0, p95=1.0, p99=1.0, mean=1.0, n=1100)
-    found = cell_of(summary_of("plain", lanes([4 * MS] * 3), claimed_overhead_ms=claim), "plain")
+    found = cell_of(summary_of("plain", lanes([4 * MS] * 3), self_reported_ms=claim), "plain")
 
-    assert timing(found.claimed_difference_ms).p50 == pytest.approx(3.06)
-    assert timing(found.claimed_difference_ms).mean == pytest.approx(3.06)
-    assert cell_of(summary_of("plain", lanes([4 * MS] * 3)), "plain").claimed_difference_ms == Absent(
-        absent="not_claimed"
+    assert timing(found.self_reported_difference_ms).p50 == pytest.approx(3.06)
+    assert timing(found.self_reported_difference_ms).mean == pytest.approx(3.06)
+    assert cell_of(summary_of("plain", lanes([4 * MS] * 3)), "plain").self_reported_difference_ms == Absent(
+        absent="not_self_reported"
     )
 
 
 def test_a_claim_of_one_request_differs_in_the_mean_alone() -> None:
     """One preflight header has no percentile; its difference has a mean and nulls."""
     claim = Timing(p50=None, p95=None, p99=None, mean=1.5, n=1)
-    found = cell_of(summary_of("plain", lanes([4 * MS] * 3), claimed_overhead_ms=claim), "plain")
+    found = cell_of(summary_of("plain", lanes([4 * MS] * 3), self_reported_ms=claim), "plain")
 
-    assert timing(found.claimed_difference_ms).p50 is None
-    assert timing(found.claimed_difference_ms).mean == pytest.approx(2.56)
+    assert timing(found.self_reported_difference_ms).p50 is None
+    assert timing(found.self_reported_difference_ms).mean == pytest.approx(2.56)
 
 
 @given(
@@ -213,7 +213,7 @@ def sized(payload: str, gateway: str, slope_ns: int, kib: int) -> list[RunRecord
 
 
 def test_payloads_as_an_axis_give_a_slope_per_kib() -> None:
-    """1, 16 and 64 KiB with 20 µs for each KiB: 0.02 ms/KiB with its interval, beside the floor's own slope."""
+    """1, 16 and 64 KiB with 20 µs for each KiB: 0.02 ms/KiB with its interval, beside the baseline's own slope."""
     sizes = {"1k": 1, "16k": 16, "64k": 64}
     plans = tuple(
         plan(
@@ -221,7 +221,7 @@ def test_payloads_as_an_axis_give_a_slope_per_kib() -> None:
         ).model_copy(
             update={
                 "cell": f"{gateway}.none.work.plain.rate-50+payload={name}",
-                "floor": f"direct.none.work.plain.rate-50+payload={name}",
+                "baseline": f"direct.none.work.plain.rate-50+payload={name}",
             }
         )
         for gateway in ("direct", "reference")
@@ -240,7 +240,7 @@ def test_payloads_as_an_axis_give_a_slope_per_kib() -> None:
     assert mine.axis == "payload_kib"
     assert mine.slope_ms == pytest.approx(0.02, rel=1e-6)
     assert mine.interval_ms == pytest.approx((0.02, 0.02), rel=1e-3)
-    assert mine.floor_slope_ms == pytest.approx(0.002, rel=1e-6)
+    assert mine.baseline_slope_ms == pytest.approx(0.002, rel=1e-6)
     assert (mine.block_count, mine.point_count) == (3, 9)
 
 
@@ -271,7 +271,7 @@ def test_histograms_hold_what_the_figures_show() -> None:
     made = run_histograms(facts)
 
     assert made is not None
-    assert set(made.metrics) == {"added_ns", "inbound_ns", "outbound_ns"}
+    assert set(made.metrics) == {"added_ns", "request_path_ns", "response_path_ns"}
     assert made.metrics["added_ns"].count == 1000
     assert percentile_ns(made.metrics["added_ns"], 0.5) == pytest.approx(559_000, rel=1e-3)
     assert run_histograms(with_client(facts, trace=None)) is None
@@ -303,7 +303,7 @@ def test_a_driver_whose_clock_runs_fast_is_flagged_by_the_provider() -> None:
     assert driver_rate_differs(lying, 50.0)
 
 
-def test_a_nagle_plateau_on_the_floor_is_flagged() -> None:
+def test_a_nagle_plateau_on_the_baseline_is_flagged() -> None:
     """3 % of the direct answers 40 ms late are a step; a smooth tail that passes there is none."""
     load = rate_load(50.0, 1000)
     late = np.where(np.arange(load.window_count) % 33 == 0, 0.0604, 0.0202)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.examples.judge_examples import clients_load, closed_loop, run, window
-from weighbridge.judge.cell.shift import floor_limited, pairs_of, shift
+from weighbridge.judge.cell.shift import baseline_limited, pairs_of, shift
 from weighbridge.record.coded import Reason
 from weighbridge.record.figures import Absent, Timing
 
@@ -25,11 +25,11 @@ def facts(service_s: float):
     return window(SERIAL, closed_loop(SERIAL, service_s))
 
 
-def test_pairs_take_the_floor_of_the_same_block() -> None:
+def test_pairs_take_the_baseline_of_the_same_block() -> None:
     """When the machine drifts from 20 to 40 ms between blocks, pairing still finds the 5 ms of each block."""
     gateway = [run("litellm.none.work.plain.clients-1", b, facts(0.015 + b * 0.01)) for b in (1, 2, 3)]
-    floors = [run("direct.none.work.plain.clients-1", b, facts(0.010 + b * 0.01)) for b in (3, 1, 2)]
-    found = shift(pairs_of(gateway, floors, "response_ms"))
+    baselines = [run("direct.none.work.plain.clients-1", b, facts(0.010 + b * 0.01)) for b in (3, 1, 2)]
+    found = shift(pairs_of(gateway, baselines, "response_ms"))
     assert isinstance(found, Timing)
     assert found.p50 == pytest.approx(5.0)
     assert found.mean is None
@@ -37,26 +37,26 @@ def test_pairs_take_the_floor_of_the_same_block() -> None:
     assert found.interval.p50 == pytest.approx((5.0, 5.0))
 
 
-def test_a_block_without_a_floor_run_gives_no_pair() -> None:
+def test_a_block_without_a_baseline_run_gives_no_pair() -> None:
     """Runs are never compared across blocks; without any pair the shift is absent."""
     gateway = [run("g.none.work.plain.clients-1", 1, facts(0.02))]
-    floors = [run("direct.none.work.plain.clients-1", 2, facts(0.01))]
-    assert pairs_of(gateway, floors, "response_ms") == ()
+    baselines = [run("direct.none.work.plain.clients-1", 2, facts(0.01))]
+    assert pairs_of(gateway, baselines, "response_ms") == ()
     found = shift(())
     assert isinstance(found, Absent)
-    assert found.absent == "no_floor"
+    assert found.absent == "no_baseline"
 
 
-def test_an_accepted_floor_run_is_preferred_to_a_rejected_one_of_its_block() -> None:
-    """A rejected first attempt at the floor is not what the gateway is compared with."""
+def test_an_accepted_baseline_run_is_preferred_to_a_rejected_one_of_its_block() -> None:
+    """A rejected first attempt at the baseline is not what the gateway is compared with."""
     gateway = [run("g.none.work.plain.clients-1", 1, facts(0.03))]
     bad = run("direct.none.work.plain.clients-1", 1, facts(0.5), accepted=False, reason=Reason.of("steal"), attempt=1)
     good = run("direct.none.work.plain.clients-1", 1, facts(0.02), attempt=2)
-    assert [floor.p50 for _, floor in pairs_of(gateway, [bad, good], "response_ms")] == pytest.approx([20.0])
+    assert [baseline.p50 for _, baseline in pairs_of(gateway, [bad, good], "response_ms")] == pytest.approx([20.0])
 
 
 def test_few_samples_and_nulls_of_either_side_stay() -> None:
-    """A grey p99 of the floor greys the shift; a null on one side makes it null, not the other side's value."""
+    """A grey p99 of the baseline greys the shift; a null on one side makes it null, not the other side's value."""
     grey = timing(1.0, 2.0, 3.0, n=250, few_samples={"p99": "248th of 250"})
     found = shift([(timing(5.0, 6.0, 7.0), grey)])
     assert isinstance(found, Timing)
@@ -68,9 +68,9 @@ def test_few_samples_and_nulls_of_either_side_stay() -> None:
 
 
 @given(st.lists(st.floats(0.1, 100), min_size=3, max_size=9), st.floats(-50, 50))
-def test_a_gateway_that_adds_a_constant_shifts_by_it_in_every_block(floors: list[float], added: float) -> None:
-    """Whatever the floor does between blocks, a constant comes out, negative ones as well, with its interval."""
-    found = shift([(timing(value + added), timing(value)) for value in floors])
+def test_a_gateway_that_adds_a_constant_shifts_by_it_in_every_block(baselines: list[float], added: float) -> None:
+    """Whatever the baseline does between blocks, a constant comes out, negative ones as well, with its interval."""
+    found = shift([(timing(value + added), timing(value)) for value in baselines])
     assert isinstance(found, Timing)
     assert found.p50 == pytest.approx(added, abs=1e-9)
     assert found.interval is not None
@@ -78,9 +78,9 @@ def test_a_gateway_that_adds_a_constant_shifts_by_it_in_every_block(floors: list
 
 
 @pytest.mark.parametrize(
-    ("floor_p99", "moved", "limited"), [(20.5, 5.0, False), (21.5, 5.0, True), (21.0, -1.0, True)]
+    ("baseline_p99", "moved", "limited"), [(20.5, 5.0, False), (21.5, 5.0, True), (21.0, -1.0, True)]
 )
-def test_a_floor_above_a_fifth_of_the_shift_is_flagged(floor_p99: float, moved: float, limited: bool) -> None:
+def test_a_baseline_above_a_fifth_of_the_shift_is_flagged(baseline_p99: float, moved: float, limited: bool) -> None:
     """Beside a 5 ms shift the direct lane may take 1 ms beyond the provider's 20 ms at its p99, not more."""
-    pairs = [(timing(25.0), timing(20.0, 20.2, floor_p99))]
-    assert floor_limited(timing(moved), pairs, 20.0) is limited
+    pairs = [(timing(25.0), timing(20.0, 20.2, baseline_p99))]
+    assert baseline_limited(timing(moved), pairs, 20.0) is limited

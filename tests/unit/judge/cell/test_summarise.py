@@ -31,8 +31,8 @@ from weighbridge.record.run import Resources, RunRecord
 from weighbridge.record.summary import CellSummary, Summary
 
 SERIAL = clients_load(1, 1000)
-FLOOR, CELL = "direct.none.work.plain.clients-1", "reference.none.work.plain.clients-1"
-PLANS = (plan(FLOOR, SERIAL), plan(CELL, SERIAL))
+BASELINE, CELL = "direct.none.work.plain.clients-1", "reference.none.work.plain.clients-1"
+PLANS = (plan(BASELINE, SERIAL), plan(CELL, SERIAL))
 DONE = Finished(
     status="complete", exit_code=0, ended_at="2026-11-30T01:00:00Z", accepted_count=0, rejected_count=0, text="done"
 )
@@ -44,9 +44,9 @@ def lane(service_s: float):
 
 
 def good(blocks: int = 3) -> list[RunRecord]:
-    """Accepted runs of floor and cell in each block."""
+    """Accepted runs of baseline and cell in each block."""
     numbers = range(1, blocks + 1)
-    return [run(FLOOR, b, lane(0.0201)) for b in numbers] + [run(CELL, b, lane(0.024 + b / 1000)) for b in numbers]
+    return [run(BASELINE, b, lane(0.0201)) for b in numbers] + [run(CELL, b, lane(0.024 + b / 1000)) for b in numbers]
 
 
 def rejected(cell: str, block: int, reason: str, **changes: Any) -> RunRecord:
@@ -61,7 +61,7 @@ def cell(summary: Summary, name: str = CELL) -> CellSummary:
 
 
 def test_three_good_runs_make_a_valid_cell() -> None:
-    """Medians of the runs, shift paired with the floor, counts, exit code 0."""
+    """Medians of the runs, shift paired with the baseline, counts, exit code 0."""
     found = summarise(campaign(*PLANS), good(), DONE)
     one = cell(found)
     assert (one.verdict, one.reason, one.flags, one.runs_accepted) == ("valid", None, (), 3)
@@ -73,7 +73,7 @@ def test_three_good_runs_make_a_valid_cell() -> None:
     assert one.request_count == 3000
     assert isinstance(one.upstream_calls_per_request, Figure)
     assert one.upstream_calls_per_request.value == 1.0
-    assert isinstance(cell(found, FLOOR).shift_ms, Absent)
+    assert isinstance(cell(found, BASELINE).shift_ms, Absent)
     assert exit_code(found) == 0
 
 
@@ -158,12 +158,12 @@ def test_a_saturated_cell_says_what_it_served_and_has_no_shift() -> None:
     """66 of 150/s: saturated, with its sentence in place of every shift; exit code 0."""
     load = rate_load(150, 1500)
     name = "reference.none.work.plain.rate-150"
-    floor = plan("direct.none.work.plain.rate-150", load)
+    baseline = plan("direct.none.work.plain.rate-150", load)
     slow = cut_at(open_loop(load, 1 / 66, servers=1), 20.0)
     facts = window(load, slow, cut=True, wall_s=20.0)
-    runs = [run(floor.cell, b, window(load, open_loop(load, 0.02))) for b in (1, 2, 3)]
+    runs = [run(baseline.cell, b, window(load, open_loop(load, 0.02))) for b in (1, 2, 3)]
     runs += [run(name, b, facts, verdict="saturated") for b in (1, 2, 3)]
-    found = summarise(campaign(floor, plan(name, load)), runs, DONE)
+    found = summarise(campaign(baseline, plan(name, load)), runs, DONE)
     one = cell(found, name)
     assert (one.verdict, one.served_text) == ("saturated", "served 66 of 150 per second")
     assert one.shift_ms == Absent(absent="saturated", detail="served 66 of 150 per second")
@@ -174,15 +174,15 @@ def test_a_saturated_cell_says_what_it_served_and_has_no_shift() -> None:
 def test_the_majority_of_the_runs_decides_whether_a_cell_is_saturated() -> None:
     """One saturated run of three is a flag and stays in the medians; two of three make the cell saturated."""
     load = rate_load(50, 1000)
-    floor, mine = plan("direct.none.work.plain.rate-50", load), plan("reference.none.work.plain.rate-50", load)
+    baseline, mine = plan("direct.none.work.plain.rate-50", load), plan("reference.none.work.plain.rate-50", load)
     fast, slow = window(load, open_loop(load, 0.02)), window(load, open_loop(load, 1 / 40, servers=1))
     for count, verdict in ((1, "valid"), (2, "saturated")):
-        runs = [run(floor.cell, b, fast) for b in (1, 2, 3)]
+        runs = [run(baseline.cell, b, fast) for b in (1, 2, 3)]
         runs += [
             run(mine.cell, b, slow if b <= count else fast, verdict="saturated" if b <= count else "valid")
             for b in (1, 2, 3)
         ]
-        one = cell(summarise(campaign(floor, mine), runs, DONE), mine.cell)
+        one = cell(summarise(campaign(baseline, mine), runs, DONE), mine.cell)
         assert one.verdict == verdict
         assert ("saturated_in_some_runs" in one.flags) == (count == 1)
 
@@ -197,7 +197,7 @@ def test_many_clients_have_littles_rate_beside_the_achieved_one() -> None:
     assert isinstance(one.achieved_rps, Figure)
     assert one.achieved_rps.value == pytest.approx(2000, rel=0.01)
     assert isinstance(one.shift_ms, Absent)
-    assert one.shift_ms.absent == "no_floor"
+    assert one.shift_ms.absent == "no_baseline"
 
 
 def test_calls_drain_and_cost_are_per_request_and_absent_where_unknown() -> None:
@@ -214,7 +214,7 @@ def test_calls_drain_and_cost_are_per_request_and_absent_where_unknown() -> None
             cpu_s=2.002, rss_idle_bytes=5, rss_peak_bytes=9, absent={"flush_count": Absent(absent="no_device")}
         ),
     )
-    found = summarise(campaign(*PLANS, runs=1), [run(FLOOR, 1, lane(0.02)), rich], DONE)
+    found = summarise(campaign(*PLANS, runs=1), [run(BASELINE, 1, lane(0.02)), rich], DONE)
     one = cell(found)
     assert isinstance(one.control_plane_calls_per_request, Figure)
     assert one.control_plane_calls_per_request.value == pytest.approx(3.0)
@@ -222,8 +222,8 @@ def test_calls_drain_and_cost_are_per_request_and_absent_where_unknown() -> None
     assert one.cpu_ms_per_request.value == pytest.approx(2.0)
     assert (one.drain_s, one.undelivered_at_end_count) == (Figure(value=1.5, low=1.5, high=1.5), 7)
     assert one.flushes_per_request == Absent(absent="no_device")
-    assert cell(found, FLOOR).control_plane_calls_per_request == Absent(absent="no_control_plane")
-    assert cell(found, FLOOR).drain_s == Absent(absent="no_events")
+    assert cell(found, BASELINE).control_plane_calls_per_request == Absent(absent="no_control_plane")
+    assert cell(found, BASELINE).drain_s == Absent(absent="no_events")
 
 
 def test_other_work_on_the_machine_is_said_with_its_limit() -> None:
@@ -245,15 +245,18 @@ def replace_reading(one: RunRecord, reading: Any) -> RunRecord:
 
 
 def test_a_direct_lane_that_is_slow_under_load_marks_itself_and_its_cells() -> None:
-    """Direct at 50 clients takes 60 ms where one client has 20 ms: the floor and what is compared with it say so."""
+    """Direct at 50 clients takes 60 ms where one client has 20: the baseline and what is compared with it say so."""
     load = clients_load(50, 1000)
-    floor, mine = plan("direct.none.work.plain.clients-50", load), plan("reference.none.work.plain.clients-50", load)
+    baseline, mine = (
+        plan("direct.none.work.plain.clients-50", load),
+        plan("reference.none.work.plain.clients-50", load),
+    )
     runs = [*good()]
-    runs += [run(floor.cell, b, window(load, closed_loop(load, 0.06))) for b in (1, 2, 3)]
+    runs += [run(baseline.cell, b, window(load, closed_loop(load, 0.06))) for b in (1, 2, 3)]
     runs += [run(mine.cell, b, window(load, closed_loop(load, 0.08))) for b in (1, 2, 3)]
-    found = summarise(campaign(*PLANS, floor, mine), runs, DONE)
-    flagged = {one.cell for one in found.cells if "floor_slow" in one.flags}
-    assert flagged == {floor.cell, mine.cell}
+    found = summarise(campaign(*PLANS, baseline, mine), runs, DONE)
+    flagged = {one.cell for one in found.cells if "baseline_slow" in one.flags}
+    assert flagged == {baseline.cell, mine.cell}
 
 
 def test_a_campaign_that_still_runs_or_was_interrupted_says_so() -> None:
@@ -262,10 +265,10 @@ def test_a_campaign_that_still_runs_or_was_interrupted_says_so() -> None:
     stopped = DONE.model_copy(update={"status": "interrupted"})
     found = summarise(campaign(*PLANS), good(1)[:1], stopped)
     assert cell(found).reason == Reason.of("not_run", "not run: the campaign is interrupted")
-    assert (cell(found, FLOOR).reason, cell(found, FLOOR).runs_wanted) == (None, 3)
+    assert (cell(found, BASELINE).reason, cell(found, BASELINE).runs_wanted) == (None, 3)
 
 
-def test_the_mock_is_labelled_wherever_it_stands_and_the_floor_comes_first() -> None:
+def test_the_mock_is_labelled_wherever_it_stands_and_the_baseline_comes_first() -> None:
     """The reference gateway is a mock, not a product; a recipe's own label is kept."""
     gateways = (gateway("reference"), gateway("litellm", label="beta"), gateway("direct"))
     found = summarise(campaign(*PLANS, gateways=gateways), good(), DONE)
@@ -285,10 +288,10 @@ def replace_resources(runs: list[RunRecord], resources: Resources) -> list[RunRe
     return [one.model_copy(update={"resources": resources}) for one in runs]
 
 
-def test_a_rejected_floor_leaves_the_shift_absent_and_shown_with_rejected_runs_only() -> None:
-    """Without an accepted floor run there is no headline; the recomputed one stands for itself."""
+def test_a_rejected_baseline_leaves_the_shift_absent_and_shown_with_rejected_runs_only() -> None:
+    """Without an accepted baseline run there is no headline; the recomputed one stands for itself."""
     runs = [one for one in good() if one.cell == CELL]
-    runs += [rejected(FLOOR, b, "load_limit", facts=lane(0.0201)) for b in (1, 2, 3)]
+    runs += [rejected(BASELINE, b, "load_limit", facts=lane(0.0201)) for b in (1, 2, 3)]
     one = cell(summarise(campaign(*PLANS), runs, DONE))
     assert isinstance(one.shift_ms, Absent)
     assert isinstance(one.shift_with_rejected_ms, Timing)

@@ -33,8 +33,8 @@ from weighbridge.record.summary import CellSummary
 
 COUNTS = (0, 20, 50, 100)
 LOAD = OpenStreamsLoad(COUNTS, 3.0, 3.02)
-FLOOR, CELL = "direct.none.work.stream.streams-100", "reference.none.work.stream.streams-100"
-PLANS = tuple(plan(cell, LOAD, driver="probe") for cell in (FLOOR, CELL))
+BASELINE, CELL = "direct.none.work.stream.streams-100", "reference.none.work.stream.streams-100"
+PLANS = tuple(plan(cell, LOAD, driver="probe") for cell in (BASELINE, CELL))
 KB = 1000
 
 
@@ -115,7 +115,7 @@ def test_the_slope_is_the_memory_of_a_stream(each_bytes: int) -> None:
     assert bytes_per_stream(held(each_bytes)) == pytest.approx(each_bytes, abs=1e-6)
 
 
-def test_one_step_off_the_line_moves_the_slope_by_its_weight() -> None:
+def test_one_step_off_the_line_moves_the_slope_by_its_delay() -> None:
     """Least squares: a step of 100 that is d too high moves the slope by d × 57.5 ÷ Σ(x − x̄)²."""
     points = [point(count) for count in COUNTS]
     over = 800 * KB
@@ -133,10 +133,10 @@ def test_resident_memory_stands_in_where_shares_are_not_told() -> None:
 def _runs(*each_kb: int) -> list[RunRecord]:
     """Blocks whose streams took so many KB."""
     blocks = list(enumerate(each_kb, start=1))
-    floor = held(points=tuple(point(count, pss_bytes=None, rss_bytes=None) for count in COUNTS))
+    baseline = held(points=tuple(point(count, pss_bytes=None, rss_bytes=None) for count in COUNTS))
     return [
         *(run(CELL, block, held=held(kb * KB), counts=counts(100)) for block, kb in blocks),
-        *(run(FLOOR, block, held=floor, counts=counts(100)) for block, _ in blocks),
+        *(run(BASELINE, block, held=baseline, counts=counts(100)) for block, _ in blocks),
     ]
 
 
@@ -168,9 +168,9 @@ def test_held_streams_have_no_times() -> None:
     assert not isinstance(cell.shift_ms, Timing)
 
 
-def test_the_floor_and_failed_cells_say_why_they_have_none() -> None:
+def test_the_baseline_and_failed_cells_say_why_they_have_none() -> None:
     """No gateway, nothing accepted, nothing told, another load: four reasons."""
-    assert _cell(_runs(20), FLOOR).memory_per_stream_bytes == Absent(absent="no_gateway")
+    assert _cell(_runs(20), BASELINE).memory_per_stream_bytes == Absent(absent="no_gateway")
     broken = run(
         CELL, 1, held=held(faults={"reset": 4}), accepted=False, verdict="errored", reason=Reason.of("errors", "x")
     )

@@ -55,22 +55,22 @@ def states_of(requests: RequestTable, **changes: object) -> list[str]:
 
 @given(LEGS)
 def test_added_time_is_its_two_legs_whatever_the_provider_took(legs: list[tuple[int, int, int]]) -> None:
-    """Row by row, added time is inbound plus outbound, and no residence of the provider moves it."""
-    inbound, outbound, residence = (np.array(column, dtype=np.int64) for column in zip(*legs, strict=True))
-    requests = plain(len(legs), inbound, outbound, residence_ns=residence)
+    """Row by row, added time is request path plus response path, and no residence of the provider moves it."""
+    request_path, response_path, residence = (np.array(column, dtype=np.int64) for column in zip(*legs, strict=True))
+    requests = plain(len(legs), request_path, response_path, residence_ns=residence)
 
     found = added_to_end(requests, np.ones(len(legs), dtype=bool))
 
-    assert (found.added_ns == inbound + outbound).all()
-    assert (found.inbound_ns == inbound).all()
-    assert (found.outbound_ns == outbound).all()
+    assert (found.added_ns == request_path + response_path).all()
+    assert (found.request_path_ns == request_path).all()
+    assert (found.response_path_ns == response_path).all()
 
 
 @given(LEGS, st.integers(-(10**12), 10**12))
 def test_added_time_needs_no_common_clock(legs: list[tuple[int, int, int]], skew_ns: int) -> None:
     """A provider whose clock is off by any amount gives the same added time; only the legs move."""
-    inbound, outbound, residence = (np.array(column, dtype=np.int64) for column in zip(*legs, strict=True))
-    requests = plain(len(legs), inbound, outbound, residence_ns=residence)
+    request_path, response_path, residence = (np.array(column, dtype=np.int64) for column in zip(*legs, strict=True))
+    requests = plain(len(legs), request_path, response_path, residence_ns=residence)
     skewed = replace(requests, recv_ns=requests.recv_ns + skew_ns, send_ns=requests.send_ns + skew_ns)
     rows = np.ones(len(legs), dtype=bool)
 
@@ -83,8 +83,8 @@ def test_a_plain_window_has_added_time_and_no_stream_figures() -> None:
 
     assert timing(found.added_ms).p50 == pytest.approx(0.559)
     assert timing(found.added_ms).p99 == pytest.approx(1.049)
-    assert timing(found.inbound_ms).p50 == pytest.approx(0.499)
-    assert timing(found.outbound_ms).p50 == pytest.approx(0.060)
+    assert timing(found.request_path_ms).p50 == pytest.approx(0.499)
+    assert timing(found.response_path_ms).p50 == pytest.approx(0.060)
     assert isinstance(found.added_first_ms, Absent)
     assert isinstance(found.gap_ms, Absent)
 
@@ -115,10 +115,10 @@ def test_a_providers_own_stall_is_not_charged_to_the_end_of_a_stream() -> None:
 
 def test_first_requests_and_lagged_ones_are_left_out_and_counted() -> None:
     """The first C by sent start, and rows that the probe's own lateness touched, are in no time; the latter count."""
-    inbound = np.full(1100, 80 * US)
-    inbound[:100] = 50 * MS
-    inbound[500:510] = 70 * MS
-    requests = plain(1100, inbound)
+    request_path = np.full(1100, 80 * US)
+    request_path[:100] = 50 * MS
+    request_path[500:510] = 70 * MS
+    requests = plain(1100, request_path)
     requests.lagged[500:510] = 1
 
     found = run_figures(inband_window(requests, trim_count=100))

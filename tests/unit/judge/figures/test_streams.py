@@ -1,4 +1,4 @@
-"""Streams: gaps, forwarding, stalls, coalescing, buffering verdicts and fidelity, each with its fault planted."""
+"""Streams: gaps, forwarding, stalls, coalescing, buffering verdicts and fidelity, each with its fault injected."""
 
 from __future__ import annotations
 
@@ -123,8 +123,8 @@ def test_a_slow_lane_that_keeps_the_pace_is_not_buffering() -> None:
     assert figures_of(streams(40, delay_ns=200 * MS)).buffering == "passed through"
 
 
-def test_natural_merging_is_the_floors_not_the_gateways() -> None:
-    """The same bunched share is coalesced against a clean floor and passed through against one that merges too."""
+def test_natural_merging_is_the_baselines_not_the_gateways() -> None:
+    """The same bunched share is coalesced against a clean baseline and passed through against one that merges too."""
     counts = Bunching(pair_count=1000, coalesced_count=50, bunched_count=50, stream_count=60, held_stream_count=0)
     clean = counts.model_copy(update={"coalesced_count": 0, "bunched_count": 0})
 

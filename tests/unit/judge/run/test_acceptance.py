@@ -1,4 +1,4 @@
-"""Acceptance of a run: each fault is planted once into a faultless attempt and must be caught under its name."""
+"""Acceptance of a run: each fault is injected once into a faultless attempt and must be detected under its name."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def with_rows(facts: Window, **columns: Any) -> Window:
 
 
 def test_a_faultless_run_is_valid_without_a_flag() -> None:
-    """Nothing planted, nothing found."""
+    """Nothing injected, nothing found."""
     found = judge_run(inputs(FACTS))
     assert (found.accepted, found.verdict, found.reason, found.flags) == (True, "valid", None, ())
 
@@ -71,8 +71,8 @@ def test_a_faultless_run_is_valid_without_a_flag() -> None:
         ({"provider": ProviderHealth(0.011, 0.02, 0.3)}, "mock_saturated", "rig_limited"),
     ],
 )  # fmt: skip
-def test_a_fault_beside_the_window_is_caught(fault: dict[str, Any], reason: str, verdict: str) -> None:
-    """Each planted fault alone turns the faultless run into a rejected one with its own reason and a sentence."""
+def test_a_fault_beside_the_window_is_detected(fault: dict[str, Any], reason: str, verdict: str) -> None:
+    """Each injected fault alone turns the faultless run into a rejected one with its own reason and a sentence."""
     found = judge_run(inputs(FACTS, **fault))
     assert (found.accepted, code_of(found), found.verdict) == (False, reason, verdict)
     assert detail_of(found)
@@ -87,7 +87,7 @@ def test_a_fault_beside_the_window_is_caught(fault: dict[str, Any], reason: str,
         ({"verdict": "partial", "reason": "cut off"}, "incomplete"),
     ],
 )
-def test_a_fault_in_the_report_is_caught(changes: dict[str, Any], reason: str) -> None:
+def test_a_fault_in_the_report_is_detected(changes: dict[str, Any], reason: str) -> None:
     """One answer that is no 2xx, one failure, one request without an outcome: each rejects the run."""
     found = judge_run(inputs(window(LOAD, FACTS.lead.samples, **changes)))
     assert (found.accepted, code_of(found)) == (False, reason)
@@ -233,7 +233,7 @@ def test_unknown_readings_are_no_load() -> None:
 
 
 def test_no_rule_can_look_at_an_overhead() -> None:
-    """The inputs of a judgement have no field with a shift or an added time, and no floor figure."""
+    """The inputs of a judgement have no field with a shift or an added time, and no baseline figure."""
     names = {field.name for kind in (Attempted, Window, Client) for field in fields(kind)}
     assert not {name for name in names if "shift" in name or "added" in name or "overhead" in name}
     faster, slower = (inputs(window(LOAD, open_loop(LOAD, service))) for service in (0.02, 0.3))

@@ -1,4 +1,4 @@
-"""Arithmetic checks: each must pass on sound figures and catch its planted fault."""
+"""Arithmetic checks: each must pass on sound figures and catch its injected fault."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_littles_law_holds_for_a_closed_loop_with_any_answers(clients: int) -> N
 
 
 def test_a_run_against_littles_law_is_flagged() -> None:
-    """A generator that idles between requests (think time) is not N clients: caught."""
+    """A generator that idles between requests (think time) is not N clients: detected."""
     load = clients_load(2, 1000)
     facts = window(load, closed_loop(load, 0.02))
     figures = run_figures(facts).changed(achieved_rps=Figure(value=50.0))
@@ -47,7 +47,7 @@ def test_one_client_has_no_littles_rate() -> None:
         {"scheduled_count": 900},
     ],
 )
-def test_counts_that_do_not_add_up_are_caught(changes: dict[str, object]) -> None:
+def test_counts_that_do_not_add_up_are_detected(changes: dict[str, object]) -> None:
     """Statuses against answers, classes against failures, outcomes against the schedule."""
     load = clients_load(1, 1000)
     samples = closed_loop(load, 0.02)
@@ -55,7 +55,7 @@ def test_counts_that_do_not_add_up_are_caught(changes: dict[str, object]) -> Non
     assert not checks.report_adds_up(report(samples, load, **changes))
 
 
-def test_percentiles_that_fall_are_caught() -> None:
+def test_percentiles_that_fall_are_detected() -> None:
     """p95 above p99 is flagged; a missing one is no fall; a grey one is left out when asked."""
     good = Timing(p50=1.0, p95=None, p99=2.0, mean=1.0, n=100)
     bad = Timing(p50=1.0, p95=3.0, p99=2.0, mean=1.0, n=100, few_samples={"p99": "99th of 100"})
@@ -75,19 +75,19 @@ def test_repeats_that_chance_explains_pass() -> None:
     assert not checks.prompts_repeated(counts(0))
 
 
-def test_memory_below_idle_is_caught() -> None:
+def test_memory_below_idle_is_detected() -> None:
     """A peak below the idle value cannot be; unknown values can."""
     assert checks.memory_in_order(Resources(rss_idle_bytes=100, rss_peak_bytes=100))
     assert checks.memory_in_order(Resources(rss_idle_bytes=100))
     assert not checks.memory_in_order(Resources(rss_idle_bytes=101, rss_peak_bytes=100))
 
 
-def test_a_floor_that_doubles_under_load_is_caught() -> None:
+def test_a_baseline_that_doubles_under_load_is_detected() -> None:
     """The direct lane at 45 ms where one client has 20 ms is the rig's limit; at 35 ms, or unknown, it is not."""
     serial = Timing(p50=20.0, p95=20.0, p99=20.0, mean=20.0, n=1000)
-    assert checks.floor_slow(serial.model_copy(update={"p50": 45.0}), serial)
-    assert not checks.floor_slow(serial.model_copy(update={"p50": 35.0}), serial)
-    assert not checks.floor_slow(Absent(absent="no_samples"), serial)
+    assert checks.baseline_slow(serial.model_copy(update={"p50": 45.0}), serial)
+    assert not checks.baseline_slow(serial.model_copy(update={"p50": 35.0}), serial)
+    assert not checks.baseline_slow(Absent(absent="no_samples"), serial)
 
 
 @pytest.mark.parametrize(("undelivered", "growing"), [(None, False), (10, False), (50, False), (60, True)])

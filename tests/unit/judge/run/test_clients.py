@@ -115,7 +115,7 @@ def test_p99_is_left_to_a_run_of_the_probe() -> None:
     requests, events = tables(streams(BESIDE.window_count))
     found = run_figures(_window(requests=requests, events=events))
 
-    for one in (found.added_first_ms, found.added_total_ms, found.inbound_ms, found.ttft_ms):
+    for one in (found.added_first_ms, found.added_total_ms, found.request_path_ms, found.ttft_ms):
         assert isinstance(one, Timing)
         assert one.p50 is not None
         assert one.p95 is not None
@@ -131,7 +131,9 @@ def test_a_slow_lane_is_saturated_by_both_rates() -> None:
     load = BESIDE
     count = load.window_count
     late = np.linspace(0, 10 * S, count).astype(np.int64)
-    requests = replace(plain(count, outbound_ns=60 * US + late), intended_ns=EPOCH_NS + np.arange(count) * 133 * MS)
+    requests = replace(
+        plain(count, response_path_ns=60 * US + late), intended_ns=EPOCH_NS + np.arange(count) * 133 * MS
+    )
     main = open_loop(MAIN, 1 / 32.0, servers=1)
     judged = judge_run(inputs(with_client(_window(requests=requests), samples=main, report=report(main, MAIN))))
 

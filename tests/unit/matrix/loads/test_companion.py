@@ -104,20 +104,20 @@ def test_no_probe_rides_along(load: RateLoad, asked: RideAlong, reason: str) -> 
     assert reason in (found.no_companion or "")
 
 
-def test_every_lane_has_it_and_the_floor_too(tmp_path: Path) -> None:
+def test_every_lane_has_it_and_the_baseline_too(tmp_path: Path) -> None:
     """At one rate the direct lane and each gateway are weighed with the same probe beside the same driver."""
     rates = [cell for cell in cells(tmp_path) if cell.load.kind == "rate"]
 
     assert len({cell.load.companion for cell in rates if cell.mode == "plain"}) == 1
-    assert any(cell.is_floor for cell in rates)
+    assert any(cell.is_baseline for cell in rates)
     assert all(cell.load.companion for cell in rates)
     assert not any(cell.load.companion for cell in cells(tmp_path) if cell.load.kind == "clients")
 
 
 def test_the_matrix_sets_it(tmp_path: Path) -> None:
     """A rate is taken as it is, off is off, and the driver that sees everything itself has none beside it."""
-    asked = cells(tmp_path, ("duration: 30s", "duration: 30s, ride_along: 3"))
-    off = cells(tmp_path, ("duration: 30s", "duration: 30s, ride_along: off"))
+    asked = cells(tmp_path, ("duration: 30s", "duration: 30s, companion: 3"))
+    off = cells(tmp_path, ("duration: 30s", "duration: 30s, companion: off"))
     probe = cells(tmp_path, ("runs: 3", "runs: 3\ndriver: probe"))
 
     assert {cell.load.companion.rate_rps for cell in asked if cell.load.companion} == {3.0}

@@ -78,7 +78,7 @@ def test_calls_by_kind_for_each_request(lane: Lane, *, stream: bool) -> None:
         lane.reset()
         for _ in range(10):
             assert ask(gateway.ports[0], chat(stream=stream)).status == 200
-        wait_for(lambda: sum(lane.calls().values()) == 70)  # fifty in the path, twenty events
+        wait_for(lambda: lane.calls().get("events") == 20)
         drained(gateway.ports[0])
     each = ("validate", "authorize", "dispatch", "complete", "usage_increment")
     assert lane.calls() == dict.fromkeys(each, 10) | {"events": 20}

@@ -148,9 +148,9 @@ def test_silence_has_a_limit() -> None:
         await reader.read()
 
     async def scene(pool: Pool) -> None:
-        with pytest.raises(UpstreamLost) as caught:
+        with pytest.raises(UpstreamLost) as detected:
             await (await pool.send(GET)).whole(100)
-        assert caught.value.timed_out
+        assert detected.value.timed_out
 
     play(silent, scene, silence_limit_s=0.05)
     play(stuck, scene, silence_limit_s=0.05)

@@ -25,25 +25,25 @@ def summary_with(own: bool = True, **changes: Any) -> Summary:
     return summary.model_copy(update={"certificate": found.short})
 
 
-def test_a_passed_certificate_shows_every_percentile_of_every_weight() -> None:
-    """Errors of added time and of the shift side by side, resolution, faults and floors beside them."""
+def test_a_passed_certificate_shows_every_percentile_of_every_delay() -> None:
+    """Errors of added time and of the shift side by side, resolution, faults and baselines beside them."""
     text = certificate_text(summary_with())
 
     assert "passed its calibration" in text
-    assert "weight-3ms" in text
-    for words in ("A/A differs", "caught by buffering verdict", "p50 141 µs, p99 305 µs", "wrk is not on PATH"):
+    assert "delay-3ms" in text
+    for words in ("A/A differs", "detected by buffering verdict", "p50 141 µs, p99 305 µs", "wrk is not on PATH"):
         assert words in text
 
 
 def test_a_failed_one_says_what_failed() -> None:
     """Each problem of the certificate is a line, and the row says at which percentiles it is off."""
-    summary = summary_with(error_ns=500_000, caught=False)
+    summary = summary_with(error_ns=500_000, detected=False)
     text = certificate_text(summary)
 
     assert isinstance(summary.certificate, Certificate)
     assert "failed its calibration" in text
     assert "off at p50, p95 and p99" in text
-    assert "not caught" in text
+    assert "not detected" in text
     assert all(problem in text for problem in summary.certificate.problems)
 
 
@@ -61,7 +61,7 @@ def test_another_campaigns_certificate_is_one_sentence_in_the_terminal_and_whole
 
     assert "\n" not in certificate_text(summary)
     assert "campaign another" in certificate_text(summary)
-    assert "weight-3ms" in templating.html(page_of([summary]))
+    assert "delay-3ms" in templating.html(page_of([summary]))
 
 
 def test_without_a_certificate_the_reason_stands_there() -> None:
@@ -80,9 +80,9 @@ def test_without_a_certificate_the_reason_stands_there() -> None:
 def test_a_percentile_with_few_samples_is_grey_and_not_held_against_the_scale() -> None:
     """A row that is not judged carries its sign and no verdict."""
     found = certificate(error_ns=500_000)
-    rows = tuple(row.model_copy(update={"judged": row.figure != "p99"}) for row in found.weights)
+    rows = tuple(row.model_copy(update={"judged": row.figure != "p99"}) for row in found.known_delays)
     summary = campaigns.smoke()
-    own = found.model_copy(update={"campaign": summary.campaign, "weights": rows})
+    own = found.model_copy(update={"campaign": summary.campaign, "known_delays": rows})
     text = certificate_text(summary.model_copy(update={"certificate": own}))
 
     assert "off at p50 and p95" in text
@@ -94,10 +94,10 @@ def test_a_calibrations_page_begins_with_its_verdict() -> None:
     summary = summary_with()
     verdict, errors, fineness = page_of([summary]).campaigns[0].answer
 
-    assert "the scale passed its calibration: 3 of 3 percentiles of known weights were found again" in verdict
+    assert "the scale passed its calibration: 3 of 3 percentiles of known delays were found again" in verdict
     assert re.search(r"off by at most \d+ µs at p50, \d+ µs at p95 and \d+ µs at p99", errors)
     assert re.search(r"Two equal lanes differ on this host by up to ±\d+ µs at p50", fineness)
-    assert fineness.endswith("planted faults that a check caught: 1 of 1.")
+    assert fineness.endswith("injected faults that a check detected: 1 of 1.")
     assert all(sentence in campaign_text(summary) for sentence in (verdict, errors, fineness))
 
 
@@ -106,23 +106,23 @@ def test_a_scale_that_is_off_says_where_in_its_first_sentence() -> None:
     verdict = page_of([summary_with(error_ns=500_000)]).campaigns[0].answer[0]
 
     assert "failed its calibration: 0 of 3 percentiles" in verdict
-    assert re.search(r"p50 of weight-3ms, plain, on a quiet machine, by \d+ µs \(limit 60\)", verdict)
+    assert re.search(r"p50 of delay-3ms, plain, on a quiet machine, by \d+ µs \(limit 60\)", verdict)
 
 
 def test_a_scale_that_fails_by_its_faults_alone_says_that_more_stands_below() -> None:
-    """All weights found again is no pass while a planted fault was not caught."""
-    verdict, _, fineness = page_of([summary_with(caught=False)]).campaigns[0].answer
+    """All delays found again is no pass while an injected fault was not detected."""
+    verdict, _, fineness = page_of([summary_with(detected=False)]).campaigns[0].answer
 
     assert "failed its calibration: 3 of 3" in verdict
     assert verdict.endswith("; 1 other problem below.")
-    assert fineness.endswith("a check caught: 0 of 1.")
+    assert fineness.endswith("a check detected: 0 of 1.")
 
 
 def test_the_scale_leads_on_its_own_page_alone() -> None:
     """A calibration shows picture and certificate before any figure; another page keeps them after."""
     own, others = (templating.html(page_of([summary_with(own=own)])) for own in (True, False))
 
-    assert own.index("How far off known weights were found") < own.index("Calibration of the scale")
+    assert own.index("How far off known delays were found") < own.index("Calibration of the scale")
     assert own.index("Calibration of the scale") < own.index(">Figures<")
     assert others.index("Calibration of the scale") > others.index(">Figures<")
     assert "How far off" not in others
@@ -131,15 +131,15 @@ def test_the_scale_leads_on_its_own_page_alone() -> None:
 
 
 def test_the_picture_shows_the_size_of_each_error_of_both_times() -> None:
-    """Three numbers a weight for added time and shift; an error of nothing is drawn at a microsecond."""
+    """Three numbers a delay for added time and shift; an error of nothing is drawn at a microsecond."""
     found = summary_with(error_ns=500_000).certificate
     assert isinstance(found, Certificate)
     exact = found.model_copy(
-        update={"weights": tuple(row.model_copy(update={"added_error_ms": 0.0}) for row in found.weights)}
+        update={"known_delays": tuple(row.model_copy(update={"added_error_ms": 0.0}) for row in found.known_delays)}
     )
     (chart,) = scale_chart(found, "c1")
 
-    sizes = " · ".join(str(round(1000 * abs(row.added_error_ms))) for row in found.weights)
+    sizes = " · ".join(str(round(1000 * abs(row.added_error_ms))) for row in found.known_delays)
     assert sizes in chart.svg
     assert "1 · 1 · 1" in scale_chart(exact, "c1")[0].svg
-    assert scale_chart(found.model_copy(update={"weights": ()}), "c1") == ()
+    assert scale_chart(found.model_copy(update={"known_delays": ()}), "c1") == ()

@@ -30,13 +30,13 @@ def held(gateway: str, **changes: object) -> CellSummary:
     where = "none.work.stream.streams-100"
     absent = dict.fromkeys((*TIMES, "achieved_rps", "goodput_rps", "cpu_ms_per_request"), NOT_TIMED)
     memory = Absent(absent="no_gateway") if gateway == "direct" else MEMORY
-    own = {"cell": f"{gateway}.{where}", "floor": f"direct.{where}", "offered_rps": None, "littles_rps": None}
+    own = {"cell": f"{gateway}.{where}", "baseline": f"direct.{where}", "offered_rps": None, "littles_rps": None}
     given = {**absent, **own, "memory_per_stream_bytes": memory, "request_count": 0}
     return cell(gateway, HELD, mode="stream", **{**given, **changes})
 
 
 def campaign(*more: CellSummary) -> Summary:
-    """Both loads of one gateway, with the floors."""
+    """Both loads of one gateway, with the baselines."""
     serial = clients(1)
     timed = [cell(name, serial, memory_per_stream_bytes=NOT_HELD) for name in ("direct", "reference")]
     return summary([*timed, held("direct"), held("reference"), *more])
@@ -104,7 +104,7 @@ def test_the_sentences_stay_those_of_the_plainest_load() -> None:
 
 
 def test_the_terminal_tells_the_memory_of_a_stream() -> None:
-    """One sentence with every gateway, its interval and its label; the floor has none."""
+    """One sentence with every gateway, its interval and its label; the baseline has none."""
     text = campaign_text(campaign())
     said = next(line for line in text.splitlines() if "more open stream" in line)
     assert "Reference (mock, not a product) 22 KiB, 20 KiB to 24 KiB (chain none)" in said

@@ -160,7 +160,7 @@ def two_disks():
 
 
 def test_disks_get_a_column_when_they_are_compared() -> None:
-    """Rows of two disks stand under each other at the same load, each with its own floor."""
+    """Rows of two disks stand under each other at the same load, each with its own baseline."""
     rows = cells_of(campaign_of(two_disks(), "c1"), "rate-plain")
     assert [row[1:3] for row in rows] == [
         ["work", "direct"], ["work", "LiteLLM proxy"], ["fast", "direct"], ["fast", "LiteLLM proxy"],
@@ -168,7 +168,7 @@ def test_disks_get_a_column_when_they_are_compared() -> None:
 
 
 def test_fifty_clients_and_fifty_per_second_stay_apart() -> None:
-    """In a table over both kinds of load the floor of one does not slip among the rows of the other."""
+    """In a table over both kinds of load the baseline of one does not slip among the rows of the other."""
     loads = [rate(50), clients(50)]
     made = summary([cell(g, load) for g in ("direct", "litellm") for load in loads])
     rows = cells_of(campaign_of(made, "c1"), "driver")
@@ -336,8 +336,8 @@ def test_first_bytes_that_a_driver_does_not_give_are_told_once() -> None:
     assert "Absent for plain answers: the driver does not tell it." in table.caption
 
 
-def test_a_campaign_of_the_floor_alone_is_a_page() -> None:
-    """Only the floor, without a single figure, still renders."""
+def test_a_campaign_of_the_baseline_alone_is_a_page() -> None:
+    """Only the baseline, without a single figure, still renders."""
     gone = without("errored", "the provider died", "direct", rate(50), achieved_rps=Absent(absent="errored"))
     assert b"the provider died" in files([summary([gone])])["index.html"]
     alone = summary([cell("direct", rate(50), achieved_rps=Figure(value=50.0))])

@@ -1,4 +1,4 @@
-"""What a page says where probe and cost readings measured: added time leads, floors and thresholds beside it."""
+"""What a page says where probe and cost readings measured: added time leads, baselines and thresholds beside it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def figures(found, section: str, gateway: str, load: str = "50/s") -> dict[str, 
 
 
 def test_added_time_and_cpu_are_the_sentence_and_the_shift_is_not() -> None:
-    """The second sentence tells added time with its p95, both of a stream, CPU and the floor's own, and no shift."""
+    """The second sentence tells added time with its p95, both of a stream, CPU and the baseline's own; no shift."""
     costs = view().answer[1]
     assert costs.startswith(
         "With one client and chain none, Reference (mock, not a product) adds at the median 0.62 ms (p95 0.87)"
@@ -83,14 +83,14 @@ def test_a_driver_alone_leads_with_the_shift_and_says_so() -> None:
 
 
 @pytest.mark.parametrize("name", ["rate-plain", "rate-stream", "clients-plain", "clients-stream"])
-def test_added_and_shift_share_no_column_and_the_floor_shows_its_own(name: str) -> None:
+def test_added_and_shift_share_no_column_and_the_baseline_shows_its_own(name: str) -> None:
     """Every column is of one kind; the direct row has added figures and no shift."""
     found = table(view(), name)
     kinds = [column.full for column in found.columns if "p50" in column.full]
     assert all(("Added" in kind) + ("Shift" in kind) + ("claim" in kind) <= 1 for kind in kinds)
-    floor = found.sections[0].rows[0].cells
-    assert floor[2].text == "0.11"
-    assert "floor" in [made.text for made in floor]
+    baseline = found.sections[0].rows[0].cells
+    assert baseline[2].text == "0.11"
+    assert "baseline" in [made.text for made in baseline]
     assert found.groups[1].css == "lead"
 
 
@@ -101,17 +101,18 @@ def test_streams_have_two_added_times_apart() -> None:
 
 
 def test_the_claim_is_a_third_figure_with_its_difference() -> None:
-    """The own claim stands in its own column with what was measured above it, and never in the floor's row."""
+    """The self-reported overhead has a column with what was measured above it, and none in the baseline's row."""
     row = next(r for r in rows(table(view(), "rate-plain")) if r[1] == "LiteLLM proxy")
     assert "4.10 added +3.70" in row
     negative = seen(
-        cell("litellm", rate(50)), claimed_difference_ms=probed().cells[0].added_ms.model_copy(update={"p50": -0.2})
+        cell("litellm", rate(50)),
+        self_reported_difference_ms=probed().cells[0].added_ms.model_copy(update={"p50": -0.2}),
     )
     campaign = campaign_of(summary([seen(cell("direct", rate(50))), negative]), "c1")
     assert "4.10 added −0.20" in rows(table(campaign, "rate-plain"))[1]
 
 
-def test_the_first_chart_is_added_time_with_the_floor_in_every_panel() -> None:
+def test_the_first_chart_is_added_time_with_the_baseline_in_every_panel() -> None:
     """Added time of plain answers comes first, with dots of the direct lane; shift charts follow."""
     made = probed()
     drawn = charts(made, names_of(made), "c1")
@@ -183,13 +184,13 @@ def test_every_table_over_cells_names_cores_and_plan() -> None:
     assert text.count("CPU plan of 2 logical CPUs") == text.count("Chain ")
 
 
-def test_slopes_stand_with_interval_and_floor() -> None:
-    """Each line has its slope per KiB with interval and the direct lane's; the floor's row says floor."""
+def test_slopes_stand_with_interval_and_baseline() -> None:
+    """Each line has its slope per KiB with interval and the direct lane's; the baseline's row says baseline."""
     found = rows(table(campaign_of(sloped(), "c1"), "slopes"))
     direct, gateway = found
     assert gateway[1] == "chain none · plain · 50/s 2 cells"
     assert gateway[2:5] == ["KiB of prompt to the end of a plain answer", "31.0 27.9 to 34.1", "4.00"]
-    assert direct[4] == "floor"
+    assert direct[4] == "baseline"
     assert not [t for t in view().tables if t.id == "c1-slopes"]
 
 
@@ -260,8 +261,8 @@ def test_legs_stand_beside_their_sum_with_claim_and_stamps() -> None:
     """Added time, both legs, the claim, what is above it, and how many stamps came whole, each in its own column."""
     row = figures(table(view(), "legs"), "Chain none · plain", "LiteLLM proxy")
     assert row["Added time p50, ms"] == "7.80 7.41 to 8.19"
-    assert (row["Inbound p50, ms"], row["Outbound p50, ms"]) == ("4.68", "3.12")
-    assert (row["Own claim p50, ms"], row["Own claim p95, ms"]) == ("4.10", "4.90")
+    assert (row["Request path p50, ms"], row["Response path p50, ms"]) == ("4.68", "3.12")
+    assert (row["Self-reported p50, ms"], row["Self-reported p95, ms"]) == ("4.10", "4.90")
     assert (row["Added − claim p50, ms"], row["Added − claim p95, ms"]) == ("3.70", "3.80")
     assert row["Whole stamps"] == "4,400 of 4,400 3 left out: probe late"
     assert "Percentiles of legs do not add up to those of the sum" in " ".join(table(view(), "legs").caption)
@@ -276,7 +277,7 @@ def test_lost_stamps_are_counted_and_their_figures_absent() -> None:
     assert stamps[-1].startswith("0 of 4,400")
 
 
-def test_chunks_are_told_gap_by_gap_with_the_floor_beside() -> None:
+def test_chunks_are_told_gap_by_gap_with_the_baseline_beside() -> None:
     """Gaps, forwarding, distortion and the share of pairs stand apart, for the direct lane too."""
     row = figures(table(view(), "chunks"), "Chain none · stream", "direct")
     assert [row[f"{what} p50, ms"] for what in ("Gap", "Forwarding delay", "Gap distortion")] == [

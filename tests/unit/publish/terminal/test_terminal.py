@@ -19,7 +19,7 @@ from weighbridge.record.load_report import LoadReport, Percentiles
 
 def test_numbers_keep_their_digits() -> None:
     """2.50 stays 2.50: nothing parses and prints our text again."""
-    # Without the floor's dashes every column holds numbers only, which tabulate would parse.
+    # Without the baseline's dashes every column holds numbers only, which tabulate would parse.
     text = campaign_text(summary([cell("reference", rate(20))]))
     row = next(line for line in text.splitlines() if line.startswith("reference"))
     assert row.split()[5:10] == ["20", "20.0", "2.50", "3.25", "4.75"]
@@ -62,13 +62,13 @@ def test_rows_without_figures_say_what_became_of_them() -> None:
     assert "149 attempts: 141 accepted, 8 rejected (2 for failed requests)." in text
 
 
-def test_few_samples_and_a_limiting_floor_are_remarked() -> None:
+def test_few_samples_and_a_limiting_baseline_are_remarked() -> None:
     """A figure that is not firm has its sign with an explanation, and a flag its sentence."""
     text = campaign_text(whole())
     row = next(line for line in text.splitlines() if line.startswith("litellm") and "?" in line)
     assert "−0.30?" in row.split()
     assert "? behind a figure: 1 to 9 samples lie beyond it, so it is not firm." in text
-    assert "floor limited (2 cells): The direct lane's own p99" in text
+    assert "baseline limited (2 cells): The direct lane's own p99" in text
 
 
 def test_many_clients_are_told_to_be_bounded() -> None:

@@ -43,22 +43,22 @@ def test_never_ready_says_what_was_wrong_last() -> None:
     def probe() -> str | None:
         raise ConnectionRefusedError("nobody listens")
 
-    with pytest.raises(LaneFailed, match=r"gw did not become ready within 0.1 s: nobody listens\.") as caught:
+    with pytest.raises(LaneFailed, match=r"gw did not become ready within 0.1 s: nobody listens\.") as detected:
         wait_ready(probe, alive=_alive, within_s=0.1, hold_s=0.01, watched=WATCHED)
-    assert (caught.value.reason, caught.value.phase) == ("never_ready", "ready")
-    assert caught.value.log_tail == "last words"
+    assert (detected.value.reason, detected.value.phase) == ("never_ready", "ready")
+    assert detected.value.log_tail == "last words"
 
 
 def test_a_death_before_the_first_answer_is_a_crash() -> None:
     """A process that ended is not waited for."""
-    with pytest.raises(LaneFailed, match="gw ended before it was ready: exit code 3") as caught:
+    with pytest.raises(LaneFailed, match="gw ended before it was ready: exit code 3") as detected:
         wait_ready(lambda: "refused", alive=lambda: "exit code 3", within_s=600, watched=WATCHED)
-    assert caught.value.reason == "crashed"
+    assert detected.value.reason == "crashed"
 
 
 def test_a_death_in_the_hold_is_a_crash() -> None:
     """Good answers do not count when the process dies between them: another program may give them."""
     deaths = itertools.chain([None] * 3, itertools.repeat("died of SIGSEGV"))
-    with pytest.raises(LaneFailed, match="SIGSEGV") as caught:
+    with pytest.raises(LaneFailed, match="SIGSEGV") as detected:
         wait_ready(lambda: None, alive=lambda: next(deaths), within_s=600, hold_s=600, watched=WATCHED)
-    assert caught.value.reason == "crashed"
+    assert detected.value.reason == "crashed"

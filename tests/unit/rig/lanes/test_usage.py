@@ -1,4 +1,4 @@
-"""What a tree uses, by planted work: threads and children that ended are seen, and what cannot be read is said."""
+"""What a tree uses, by injected work: threads and children that ended are seen, and what cannot be read is said."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Worker:
         return lines[count]
 
     def await_up(self) -> None:
-        """Nothing; the child can be told what to do."""
+        """Wait until the child can be told what to do."""
         self._line(0)
 
 

@@ -65,7 +65,7 @@ class Parent:
     mark: str
 
     def await_clean(self) -> None:
-        """Nothing; no marked process, no guardian and no taken port is left, or the test fails."""
+        """Fail unless no marked process, no guardian and no taken port is left."""
         deadline = time.monotonic() + 30
         while process_tree.find((), self.mark) or process_tree.is_alive(self.guardian):
             assert time.monotonic() < deadline, f"left: {process_tree.find((), self.mark)}"
@@ -75,7 +75,7 @@ class Parent:
         assert process_tree.start_of(self.stray) is None
 
     def await_count(self, count: int) -> None:
-        """Nothing; as many marked processes as asked for are there."""
+        """Wait until as many marked processes as asked for are there."""
         deadline = time.monotonic() + 30
         while len(process_tree.find((), self.mark)) != count:
             assert time.monotonic() < deadline

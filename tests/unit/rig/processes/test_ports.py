@@ -37,11 +37,11 @@ def test_two_choices_differ() -> None:
 
 def test_a_taken_port_is_named_with_its_holder(taken: int) -> None:
     """The sentence has the port, the program's name and its pid."""
-    with pytest.raises(PortTaken) as caught:
+    with pytest.raises(PortTaken) as detected:
         ports.choose(1, taken)
     name = psutil.Process().name()
-    assert f"Port {taken} on 127.0.0.1 is taken by {name} (pid {os.getpid()})" in str(caught.value)
-    assert caught.value.exit_code == 2
+    assert f"Port {taken} on 127.0.0.1 is taken by {name} (pid {os.getpid()})" in str(detected.value)
+    assert detected.value.exit_code == 2
 
 
 def test_a_taken_port_in_the_middle_of_the_range_is_found(taken: int) -> None:

@@ -29,9 +29,9 @@ def _send(number: int) -> None:
 @pytest.mark.parametrize("number", STOP_SIGNALS)
 def test_the_first_signal_raises_with_its_number(number: signal.Signals) -> None:
     """Each of the three becomes Interrupted with exit code 128 + n."""
-    with pytest.raises(Interrupted) as caught, StopSignals():
+    with pytest.raises(Interrupted) as detected, StopSignals():
         _send(number)
-    assert caught.value.exit_code == 128 + number
+    assert detected.value.exit_code == 128 + number
 
 
 def test_later_signals_do_not_cut_the_clean_up() -> None:
@@ -47,9 +47,9 @@ def test_later_signals_do_not_cut_the_clean_up() -> None:
             _send(signal.SIGHUP)
             done.append("cleaned")
 
-    with pytest.raises(Interrupted) as caught, signals:
+    with pytest.raises(Interrupted) as detected, signals:
         work()
-    assert caught.value.signal_number == signal.SIGTERM
+    assert detected.value.signal_number == signal.SIGTERM
     assert done == ["cleaned"]
     assert signals.received == [signal.SIGTERM, signal.SIGINT, signal.SIGHUP]
 

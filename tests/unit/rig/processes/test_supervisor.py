@@ -158,9 +158,9 @@ def test_a_taken_port_is_refused_before_the_start(supervisor: Supervisor, servic
 
 def test_a_program_that_cannot_run(supervisor: Supervisor, tmp_path: Path) -> None:
     """A gateway that is not there is a failed lane, a tool that is not there is a missing tool."""
-    with pytest.raises(LaneFailed, match="gw could not be started: no-such-program: No such file") as caught:
+    with pytest.raises(LaneFailed, match="gw could not be started: no-such-program: No such file") as detected:
         supervisor.start(Service("gw", ("no-such-program",), tmp_path, tmp_path / "log"))
-    assert (caught.value.reason, caught.value.phase) == ("crashed", "start")
+    assert (detected.value.reason, detected.value.phase) == ("crashed", "start")
     with pytest.raises(ToolMissing, match="no-such-program could not be started"):
         supervisor.run(Command(("no-such-program",), tmp_path, 1.0))
     with pytest.raises(ToolMissing, match=r"its folder .* does not exist"):

@@ -1,6 +1,6 @@
 """The holder's report: how far it came, and how its streams ended, as one JSON document.
 
-Called by `__main__`. It holds no header values, no bodies and no folders.
+It holds no header values, no bodies and no folders.
 """
 
 from __future__ import annotations

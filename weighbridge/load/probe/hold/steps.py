@@ -1,7 +1,7 @@
 """The window: more streams at each step, told and waited for, until all have been looked at; then their own end.
 
-Called by `__main__`. A stream that ends before the last step was seen ends the window: what would be read after it
-is the memory of fewer streams than are counted.
+A stream that ends before the last step was seen ends the window: what would be read after it is the memory of fewer
+streams than are counted.
 """
 
 from __future__ import annotations

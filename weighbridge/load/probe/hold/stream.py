@@ -1,6 +1,6 @@
 """One stream that is held open: the probe's connection, and a look whether content has come.
 
-Made by `steps`. A stream has a connection of its own, so that as many are open at the gateway as are counted here.
+A stream has a connection of its own, so that as many are open at the gateway as are counted here.
 """
 
 from __future__ import annotations

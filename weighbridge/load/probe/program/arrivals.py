@@ -1,7 +1,7 @@
 """When requests are meant to start, fixed before the window opens, and which lane each goes to.
 
-Called by the engine. `dithered` is the default: even spacing locks phase with round delays and biases every figure by
-50 to 160 µs; one random point in each slot keeps count and rate and breaks the lock.
+`dithered` is the default: even spacing locks phase with round delays and biases every figure by 50 to 160 µs; one
+random point in each slot keeps count and rate and breaks the lock.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ def offsets_ns(kind: str, rate_rps: float, count: int, seed: int) -> list[int]:
     return sorted(round(chance.random() * count * slot_ns) for _ in range(count))
 
 
-def draw_lanes(weights: Sequence[float], count: int, seed: int) -> list[int]:
-    """Lane of each request, drawn by weight; the same seed gives the same ones."""
-    if len(weights) == 1:
+def draw_lanes(delays: Sequence[float], count: int, seed: int) -> list[int]:
+    """Lane of each request, drawn by delay; the same seed gives the same ones."""
+    if len(delays) == 1:
         return [0] * count
     chance = random.Random(f"{seed} lanes")  # noqa: S311 - repeatable, not secret
-    return chance.choices(range(len(weights)), weights, k=count)
+    return chance.choices(range(len(delays)), delays, k=count)

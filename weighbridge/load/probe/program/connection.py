@@ -1,7 +1,7 @@
 """One kept-alive connection: writes a request, keeps time and bytes of each read, knows when the answer is complete.
 
-Made by `pool`. In the window it parses no more than it must: the end of the headers and of the message. Everything
-else is read from the kept bytes afterwards.
+In the window it parses no more than it must: the end of the headers and of the message. Everything else is read from
+the kept bytes afterwards.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What a body says: the text of a plain answer, or the events of a stream with the read that completed each.
 
-Called by `tables` after the window. The dialect tells what is content; here the chunk stamps are looked for in its
-text, across events when a gateway cut it anew.
+The dialect tells what is content; here the chunk stamps are looked for in its text, across events when a gateway cut
+it anew.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The window itself: sends on schedule (open loop) or one after the other (closed loop) until all is answered.
 
-Called by `__main__`. An open loop looks at no answer: a stalled server gets its requests on time all the same, or
-they wait in the pool's queue with their intended start kept. It parses nothing and judges nothing.
+An open loop looks at no answer: a stalled server gets its requests on time all the same, or they wait in the pool's
+queue with their intended start kept. It parses nothing and judges nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _AHEAD_NS = 50_000_000
 
 async def drive(plan: ProbePlan, lines: Sequence[bytes]) -> Capture:
     """What one window left; `lines` are the bodies, used again from the first one when there are too few."""
-    lanes = draw_lanes([lane.weight for lane in plan.lanes], plan.count, plan.seed)
+    lanes = draw_lanes([lane.delay for lane in plan.lanes], plan.count, plan.seed)
     exchanges = [Exchange(lines[number % len(lines)], lane) for number, lane in enumerate(lanes)]
     capture = Capture(exchanges, short_slice=ask_short_slice())
     window = _Window(plan, capture)

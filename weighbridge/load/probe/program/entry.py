@@ -1,7 +1,7 @@
 """The frame of our own load programs: one argument, one file of bodies, and how each ends.
 
-Used by the probe and by the holder of streams. Exit status 0 when a report was written, 2 with one sentence when
-nothing could be driven, 130 when the program was interrupted before its window was open.
+Exit status 0 when a report was written, 2 with one sentence when nothing could be driven, 130 when the program was
+interrupted before its window was open.
 """
 
 from __future__ import annotations

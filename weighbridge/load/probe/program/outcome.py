@@ -1,6 +1,6 @@
 """How a request ended: one of the outcomes of `record.inband`, from the transport's word and the answer's content.
 
-Called by `tables`. A status of 200 is no success: content and end are looked at as well.
+A status of 200 is no success: content and end are looked at as well.
 """
 
 from __future__ import annotations

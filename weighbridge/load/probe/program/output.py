@@ -1,6 +1,6 @@
 """The probe's report: counts, outcomes, pacing, its own lateness and cost, as one JSON document beside the tables.
 
-Called by `__main__`. It holds no header values, no addresses beyond loopback and no folders.
+It holds no header values, no addresses beyond loopback and no folders.
 """
 
 from __future__ import annotations

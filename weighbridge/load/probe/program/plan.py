@@ -33,7 +33,7 @@ class ProbeLane:
 
     url: str
     headers: tuple[tuple[str, str], ...]
-    weight: float = 1.0
+    delay: float = 1.0
 
     @property
     def host(self) -> str:
@@ -94,8 +94,8 @@ class ProbePlan:
         """Refuse what cannot be driven, with one sentence."""
         if (self.rate_rps is None) == (self.clients is None):
             raise InputError("the plan must give either a rate or a number of clients")
-        if not self.lanes or any(lane.weight <= 0 for lane in self.lanes):
-            raise InputError("the plan must give lanes, each with a weight above zero")
+        if not self.lanes or any(lane.delay <= 0 for lane in self.lanes):
+            raise InputError("the plan must give lanes, each with a delay above zero")
         if self.arrivals not in ARRIVALS:
             raise InputError(f"arrivals {self.arrivals!r} are not known", expected=f"one of {', '.join(ARRIVALS)}")
         if self.mode not in ("plain", "stream"):
@@ -154,7 +154,7 @@ def read_plan(path: Path) -> ProbePlan:
 
 def _plan(document: Mapping[str, Any]) -> ProbePlan:
     lanes = tuple(
-        ProbeLane(str(one["url"]), tuple((str(n), str(v)) for n, v in one["headers"]), float(one["weight"]))
+        ProbeLane(str(one["url"]), tuple((str(n), str(v)) for n, v in one["headers"]), float(one["delay"]))
         for one in document["lanes"]
     )
     places = {name: Path(document[name]) for name in ("bodies", "out_dir", "ready") if document.get(name) is not None}

@@ -1,7 +1,7 @@
 """The connections to one lane: the last one used first, a new one when none is free, up to a size if one is given.
 
-Used by the engine, one pool a lane. It repeats nothing: a request that met a dying connection is a failure that
-shows, for a silent second send would look like a retry of the gateway.
+It repeats nothing: a request that met a dying connection is a failure that shows, for a silent second send would look
+like a retry of the gateway.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is done to the process so that a window is disturbed as little as can be. Called by the engine and `__main__`.
+"""What is done to the process so that a window is disturbed as little as can be.
 
 Everything here is asked for without privilege and may be refused; what was had is told.
 """

@@ -1,6 +1,6 @@
 """The kept bytes of one answer as HTTP: status, headers, and the pieces of its body with the read that brought each.
 
-Called by `tables` after the window. It must not judge.
+It must not judge.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """From the kept bytes to tables: one row a request, one row a content event, and the sample table of all drivers.
 
-Called by `__main__` when the window is over. In the tables' `outcome` column `UNKNOWN` stands for a request without
-an end: the window was interrupted.
+In the tables' `outcome` column `UNKNOWN` stands for a request without an end: the window was interrupted.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The holder of streams against a planted server: what it opens, when a step stands, how a stream's end is told."""
+"""The holder of streams against an injected server: what it opens, when a step stands, how a stream's end is told."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import uvloop
 
-from tests.examples.probe_lane import DONE, JSON, LONGEST_WAIT_S, SECRET, Client, completion, event, planted
+from tests.examples.probe_lane import DONE, JSON, LONGEST_WAIT_S, SECRET, Client, completion, event, injected
 from weighbridge.errors import InputError
 from weighbridge.load.contract.driver import LoadPlan
 from weighbridge.load.probe.hold.plan import HolderPlan, read_plan
@@ -121,7 +121,7 @@ def _load_plan(made: HolderPlan) -> LoadPlan:
 def test_each_step_stands_with_all_its_streams_open(tmp_path: Path, gate: Gate) -> None:
     """A step is told when as many streams as it counts are open, each on its own connection; none is opened twice."""
     seen: list[dict[str, Any]] = []
-    with planted(gate.stream) as server:
+    with injected(gate.stream) as server:
         found = held(plan(tmp_path, server.url), gate, seen)
         assert server.open_max_count == COUNTS[-1]
     assert [(step["held_count"], step["content_count"]) for step in seen] == [(0, 0), (2, 2), (5, 5)]
@@ -131,7 +131,7 @@ def test_each_step_stands_with_all_its_streams_open(tmp_path: Path, gate: Gate) 
 
 def test_streams_without_content_are_told_after_their_time(tmp_path: Path, gate: Gate) -> None:
     """A server that says nothing yet does not stop the walk: a step stands without content when its time is over."""
-    with planted(gate.late) as server:
+    with injected(gate.late) as server:
         found = held(plan(tmp_path, server.url, step_s=0.2), gate)
     assert [point.content_count for point in found.points] == [0, 0, 0]
     assert (found.whole_count, found.broken) == (5, None)
@@ -151,7 +151,7 @@ def _failing(gate: Gate, number: int, fail: Any) -> Any:
 )
 def test_a_stream_that_does_not_open_ends_the_window(tmp_path: Path, gate: Gate, fail: Any, fault: str) -> None:
     """The steps before it stand, those after it are never told, and the report says what it met."""
-    with planted(_failing(gate, 3, fail)) as server:
+    with injected(_failing(gate, 3, fail)) as server:
         found = held(plan(tmp_path, server.url), gate)
     assert [point.held_count for point in found.points] == [0, 2]
     assert found.broken == "ended_early"
@@ -167,7 +167,7 @@ def test_a_stream_that_ends_too_soon_ends_the_window(tmp_path: Path, gate: Gate)
         gate.end(client)
 
     # One of the first step: its end has come long before the streams of the last step are open.
-    with planted(_failing(gate, 1, short)) as server:
+    with injected(_failing(gate, 1, short)) as server:
         found = held(plan(tmp_path, server.url), gate)
     assert found.broken == "ended_early"
     assert len(found.points) < len(COUNTS)
@@ -193,7 +193,7 @@ def test_streams_that_never_end_are_no_whole_ones(
         client.chunk(event("some words"))
         client.stay()
 
-    with planted(endless) as server:
+    with injected(endless) as server:
         found = held(plan(tmp_path, server.url, length_s=0.1), gate)
     assert len(found.points) == len(COUNTS)
     assert (found.opened_count, found.whole_count) == (5, 0)
@@ -202,7 +202,7 @@ def test_streams_that_never_end_are_no_whole_ones(
 def test_the_program_holds_streams_and_keeps_no_secret(tmp_path: Path, gate: Gate) -> None:
     """As its own program it takes turns through files, ends with 0, and its report has no key and no folder."""
     seen: list[dict[str, Any]] = []
-    with planted(gate.stream) as server:
+    with injected(gate.stream) as server:
         made = plan(tmp_path, server.url)
         place = tmp_path / "plan.json"
         place.write_bytes(made.to_json())
@@ -260,7 +260,7 @@ def test_a_report_adds_up_and_a_missing_one_is_told(tmp_path: Path, gate: Gate) 
     load_plan = _load_plan(plan(tmp_path, "http://127.0.0.1:9/v1"))
     with pytest.raises(InputError, match="left no report"):
         Holder().read(Holder().outputs(load_plan, 2, b""))
-    with planted(_failing(gate, 3, lambda client: client.answer(b"{}", status=500))) as server:
+    with injected(_failing(gate, 3, lambda client: client.answer(b"{}", status=500))) as server:
         held(plan(tmp_path, server.url), gate)
     report = Holder().read(Holder().outputs(load_plan, 0, b"")).report
     assert (report.scheduled_count, report.sent_count, report.answered_count, report.failed_count) == (5, 5, 0, 1)

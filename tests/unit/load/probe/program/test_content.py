@@ -10,7 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.examples.probe_lane import DONE, Client, chunk_stamp, completion, event, plan, planted, run, stamp, stamped
+from tests.examples.probe_lane import (
+    DONE,
+    Client,
+    chunk_stamp,
+    completion,
+    event,
+    injected,
+    plan,
+    run,
+    stamp,
+    stamped,
+)
 from weighbridge.load.probe.program.content import plain_content, stream_content
 from weighbridge.record.probe_tables import STAMP_STATES, UNKNOWN
 from weighbridge.record.stamps import find_reference, reference
@@ -81,8 +92,8 @@ def test_references_are_read_back(number: int) -> None:
 
 
 def states(tmp_path: Path, script: object, count: int) -> list[str]:
-    """States of the stamps that a planted server gives."""
-    with planted(script) as server:  # type: ignore[arg-type]
+    """States of the stamps that an injected server gives."""
+    with injected(script) as server:  # type: ignore[arg-type]
         table = run(plan(tmp_path, server.url, count=count)).tables.requests
     return [STAMP_STATES[code] for code in table.stamp_state]
 
@@ -120,7 +131,7 @@ def test_a_cache_is_told_from_a_second_owner(tmp_path: Path) -> None:
             kept.append(stamped())
         client.answer(kept[0])
 
-    with planted(script) as server:
+    with injected(script) as server:
         table = run(plan(tmp_path, server.url, count=4, clients=2)).tables.requests
     found = [STAMP_STATES[code] for code in table.stamp_state]
     assert sorted(found[:2]) == ["repeated", "whole"]
@@ -141,7 +152,7 @@ def test_coalesced_events_are_told_from_single_ones(tmp_path: Path) -> None:
         client.chunk(DONE)
         client.end_stream()
 
-    with planted(script) as server:
+    with injected(script) as server:
         tables = run(plan(tmp_path, server.url, count=2, mode="stream")).tables
     requests, events = tables.requests, tables.events
     assert requests.content_count.tolist() == [5, 5]

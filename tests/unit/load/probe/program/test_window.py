@@ -19,7 +19,7 @@ import pytest
 import uvloop
 
 from tests.examples.gateway_lane import Lane, ask, open_lane, wait_for
-from tests.examples.probe_lane import SECRET, Client, bodies, plan, planted, run, stamped, start_program
+from tests.examples.probe_lane import SECRET, Client, bodies, injected, plan, run, stamped, start_program
 from weighbridge.load.probe.program.arrivals import offsets_ns
 from weighbridge.load.probe.program.capture import Capture
 from weighbridge.load.probe.program.engine import drive
@@ -101,7 +101,7 @@ def test_a_stall_is_charged_to_those_who_waited(tmp_path: Path) -> None:
         client.answer(stamped())
 
     for connections, hides in ((None, False), (4, True)):
-        with planted(script) as server:
+        with injected(script) as server:
             driven = run(plan(tmp_path, server.url, rate_rps=rate_rps, count=count, connections=connections))
         samples = driven.tables.samples
         response, service = samples.end_s - samples.intended_s, samples.end_s - samples.sent_s
@@ -124,7 +124,7 @@ def test_the_pool_is_no_larger_than_asked(tmp_path: Path) -> None:
         client.answer(stamped())
 
     for connections, expected in ((3, 3), (None, 10)):
-        with planted(script) as server:
+        with injected(script) as server:
             driven = run(plan(tmp_path, server.url, rate_rps=200.0, count=30, connections=connections))
             assert driven.outcomes == ["ok"] * 30
             if connections:
@@ -143,7 +143,7 @@ def test_a_closed_loop_keeps_its_number(tmp_path: Path) -> None:
         time.sleep(0.01)
         client.answer(stamped())
 
-    with planted(script) as server:
+    with injected(script) as server:
         made = plan(tmp_path, server.url, clients=4, count=40)
         driven = run(made)
     assert driven.capture.in_flight_max_count == server.open_max_count == 4
@@ -153,14 +153,14 @@ def test_a_closed_loop_keeps_its_number(tmp_path: Path) -> None:
 
 
 def test_mixed_lanes_share_one_window(tmp_path: Path) -> None:
-    """Requests of one schedule go to lanes by weight, each with its own headers and pool."""
+    """Requests of one schedule go to lanes by delay, each with its own headers and pool."""
     seen: Counter[str] = Counter()
 
     def script(client: Client) -> None:
         seen[str(client.sock.getsockname()[1])] += 1
         client.answer(stamped())
 
-    with planted(script) as first, planted(script) as second:
+    with injected(script) as first, injected(script) as second:
         lanes = (ProbeLane(first.url, (), 1.0), ProbeLane(second.url, (), 3.0))
         driven = run(plan(tmp_path, first.url, lanes=lanes, rate_rps=400.0, count=200))
         drawn = Counter(driven.tables.requests.lane.tolist())
@@ -168,7 +168,7 @@ def test_mixed_lanes_share_one_window(tmp_path: Path) -> None:
     assert drawn[1] > drawn[0]
 
 
-def test_added_time_of_the_floor_is_small_and_never_negative(tmp_path: Path, lane: Lane) -> None:
+def test_added_time_of_the_baseline_is_small_and_never_negative(tmp_path: Path, lane: Lane) -> None:
     """Direct to the provider nothing is added but the wire: a small share of the answer, both legs above zero."""
     driven = run(plan(tmp_path, provider_url(lane), rate_rps=100.0, count=100))
     table = driven.tables.requests
@@ -179,8 +179,8 @@ def test_added_time_of_the_floor_is_small_and_never_negative(tmp_path: Path, lan
     assert float(np.median(added)) < 0.1 * float(np.median(table.end_ns - table.sent_ns))
 
 
-def test_a_known_weight_is_recovered(tmp_path: Path, lane: Lane, capsys: pytest.CaptureFixture[str]) -> None:
-    """What a gateway recorded that it slept comes back as added time, request by request, above its tare."""
+def test_a_known_delay_is_recovered(tmp_path: Path, lane: Lane, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a gateway recorded that it slept comes back as added time, request by request, above its control."""
     with (
         lane.gateway("add-10ms", control_plane_url=None, client_keys=[SECRET], audit=False) as heavy,
         lane.gateway("none", control_plane_url=None, client_keys=[SECRET], audit=False) as light,
@@ -193,15 +193,15 @@ def test_a_known_weight_is_recovered(tmp_path: Path, lane: Lane, capsys: pytest.
     assert driven.outcomes == ["ok"] * 120
     slept = {number_of(letters): end_ns - start_ns for letters, start_ns, end_ns in rows}
     mine = table.where(table.lane == 0)
-    weight = np.array([slept[number % 2**64] for number in mine.reference.tolist()])
+    delay = np.array([slept[number % 2**64] for number in mine.reference.tolist()])
     # The quieter quarter: on a machine whose cores are taken every further hop may wait for a time slice.
-    tare = float(np.quantile(added_ns(table.where(table.lane == 1)), 0.25))
-    recovered = float(np.quantile(added_ns(mine) - weight, 0.25))
-    # `recovered` is what is left above the recorded sleep; it should be the tare and nothing more.
-    share = (recovered - tare) / float(np.median(weight))
+    control = float(np.quantile(added_ns(table.where(table.lane == 1)), 0.25))
+    recovered = float(np.quantile(added_ns(mine) - delay, 0.25))
+    # `recovered` is what is left above the recorded sleep; it should be the control and nothing more.
+    share = (recovered - control) / float(np.median(delay))
     with capsys.disabled():
-        print(f"\nerror of the recovered weight, tare off: {share:+.2%} of what was slept")  # noqa: T201
-    assert np.all(added_ns(mine) > weight)
+        print(f"\nerror of the recovered delay, control off: {share:+.2%} of what was slept")  # noqa: T201
+    assert np.all(added_ns(mine) > delay)
     assert abs(share) < 0.15
 
 
@@ -234,7 +234,7 @@ def test_a_retry_shows_at_the_provider(tmp_path: Path, lane: Lane) -> None:
             answer = ask(lane.provider.ports[0], client.body)
         client.answer(answer.body)
 
-    with planted(script) as server:
+    with injected(script) as server:
         driven = run(plan(tmp_path, server.url, count=3))
     page = ask(lane.provider.ports[1], path="/records?offset=0&limit=100").document
     place = page["columns"].index("reference")
@@ -332,7 +332,7 @@ def test_requests_beside_a_late_loop_are_flagged(tmp_path: Path) -> None:
         asyncio.get_running_loop().call_later(0.5, time.sleep, 0.1)
         return await drive(made, bodies(made))
 
-    with planted(script) as server:
+    with injected(script) as server:
         made = plan(tmp_path, server.url, rate_rps=100.0, count=100)
         capture = uvloop.run(disturbed())
     longest = max(capture.lag_spans, key=lambda span: span[1] - span[0])
@@ -375,7 +375,7 @@ def test_the_window_is_left_as_it_was_found(tmp_path: Path) -> None:
     def script(client: Client) -> None:
         client.answer(stamped())
 
-    with planted(script) as server:
+    with injected(script) as server:
         run(plan(tmp_path, server.url, count=3))
         before = psutil.Process().num_fds()
         run(plan(tmp_path, server.url, count=3))

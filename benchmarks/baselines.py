@@ -1,7 +1,7 @@
-"""Bench `floor`: the least that each load generator adds, on the mock provider without a gateway between.
+"""Bench `baseline`: the least that each load generator adds, on the mock provider without a gateway between.
 
-Called by `run`. Probe, oha and an aiohttp client drive interleaved in shuffled blocks; figures are medians over the
-blocks, the target at p50 is judged on the median of the differences within a block.
+Probe, oha and an aiohttp client drive interleaved in shuffled blocks; figures are medians over the blocks, the target
+at p50 is judged on the median of the differences within a block.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _outcome(found: Blocks, names: list[str], missing: tuple[str, ...], *, judge
     table = Table("above the provider's 20 ms, µs, medians over the blocks", columns, rows)
     numbers = {f"{name} at {rate}/s": [asdict(one) for one in seen] for (rate, name), seen in found.items()}
     targets = [one for rate in RATES_RPS for one in _targets(found, rate, judged=judged)] if "oha" in names else []
-    return Outcome("floor", (table,), tuple(targets), {"windows": numbers}, missing)
+    return Outcome("baseline", (table,), tuple(targets), {"windows": numbers}, missing)
 
 
 def _targets(found: Blocks, rate: int, *, judged: bool) -> tuple[Target, Target]:

@@ -1,9 +1,9 @@
-"""Known weights: so much time right before a request goes to the provider, or so much work before the proxy sees it.
+"""Known delays: so much time right before a request goes to the provider, or so much work before the proxy sees it.
 
-Built by the faulty wrapper from a weight's value; each sees chat requests only. Time is slept on absolute due times,
-never spun, and what was really slept or burned is in the rows: that, and not the asked one, is the known weight.
-Every request naps before its weight begins, that of the weight of nothing too: all wake up, so that what waking on a
-core that has gone cold costs is in the tare, and no part of a weight.
+Built by the faulty wrapper from a delay's value; each sees chat requests only. Time is slept on absolute due times,
+never spun, and what was really slept or burned is in the rows: that, and not the asked one, is the known delay.
+Every request naps before its delay begins, that of `delay-0` too: all wake up, so that what waking on a core
+that has gone cold costs is in the control, and no part of a delay.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MS_NS = 1_000_000
 NAP_NS = _MS_NS
 _DRAW_BYTES = 8
 BY_HEADER = "by-header"
-HEADER = "x-weighbridge-weight"
+HEADER = "x-weighbridge-delay"
 _HEADER_BYTES = HEADER.encode()
 
 DrawNs = Callable[[bytes], int]
@@ -39,7 +39,7 @@ DrawNs = Callable[[bytes], int]
 class Mixture:
     """A low or, for `high_share` of the requests, a high time.
 
-    Which one is drawn from the request's reference alone: the same request has the same weight in every run, in
+    Which one is drawn from the request's reference alone: the same request has the same delay in every run, in
     whatever order requests come. Each mixture draws for itself, by its name.
     """
 
@@ -71,11 +71,11 @@ def add(value: str, witness: Witness) -> Wrap:
     return _weighing(lambda _: added_ns, _pass, witness)
 
 
-def weight(value: str, witness: Witness) -> Wrap:  # noqa: ARG001 - every fault is built alike
-    """`weight:0`, `weight:3ms`, `weight:two-valued` or `weight:slow`: a time that is the request's own.
+def delay(value: str, witness: Witness) -> Wrap:  # noqa: ARG001 - every fault is built alike
+    """`delay:0`, `delay:3ms`, `delay:two-valued` or `delay:slow`: a time that is the request's own.
 
-    `weight:by-header` leaves the choice to each request's own header, so that one process holds every weight and no
-    difference of processes is taken for one of weights. Nothing stands before the proxy: `weighed` holds the requests
+    `delay:by-header` leaves the choice to each request's own header, so that one process holds every delay and no
+    difference of processes is taken for one of delays. Nothing stands before the proxy: `delayed` holds the requests
     behind it.
     """
     if value != BY_HEADER:
@@ -83,29 +83,29 @@ def weight(value: str, witness: Witness) -> Wrap:  # noqa: ARG001 - every fault 
     return lambda proxy: proxy
 
 
-def weighed(value: str, witness: Witness) -> Callable[[Provider], Provider]:
+def delayed(value: str, witness: Witness) -> Callable[[Provider], Provider]:
     """What holds each request back right before it is sent to the provider, and records it.
 
     There the gateway's own work on the request lies behind it: were it to come after a sleep, on a core that has gone
-    cold, the weight would be more than what was recorded.
+    cold, the delay would be more than what was recorded.
     """
     witness.columns = ASKED_COLUMNS
     return lambda provider: _Weighed(provider, value, witness)
 
 
 def draw_of(value: str) -> DrawNs:
-    """What a weight such as `3ms` holds each request back; ValueError for what is none."""
+    """What a delay such as `3ms` holds each request back; ValueError for what is none."""
     if value in MIXTURES:
         return MIXTURES[value].draw_ns
     try:
         held_ns = 0 if value == "0" else values.read_duration_ns(value)
     except ValueError:
-        raise ValueError(f"a weight is 0, a duration such as 3ms, {' or '.join(MIXTURES)}, not {value!r}") from None
+        raise ValueError(f"a delay is 0, a duration such as 3ms, {' or '.join(MIXTURES)}, not {value!r}") from None
     return lambda _: held_ns
 
 
 class _Weighed:
-    """The provider behind a weight."""
+    """The provider behind a delay."""
 
     def __init__(self, provider: Provider, value: str, witness: Witness) -> None:
         self._provider = provider
@@ -119,7 +119,7 @@ class _Weighed:
         witness = self._witness
         witness.request_count += 1
         rows: Rows = witness.rows
-        start_ns = time.monotonic_ns() + NAP_NS  # so that the work of choosing a weight is done within the nap
+        start_ns = time.monotonic_ns() + NAP_NS  # so that the work of choosing a delay is done within the nap
         letters = stamps.find_reference(call.body)
         held_ns = self._draw(call)(letters or b"")
         due: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -134,9 +134,9 @@ class _Weighed:
             name = next((value.decode() for key, value in call.headers if key == _HEADER_BYTES), "0")
         if name not in self._draws:
             try:
-                self._draws[name] = draw_of(name.removeprefix("weight-"))
+                self._draws[name] = draw_of(name.removeprefix("delay-"))
             except ValueError as error:
-                raise Refused(400, "invalid_weight", f"{HEADER}: {error}") from None
+                raise Refused(400, "invalid_delay", f"{HEADER}: {error}") from None
         return self._draws[name]
 
 

@@ -1,4 +1,4 @@
-"""Known weights of the mock gateway: what was slept, burned or held back is what the rows say, request by request."""
+"""Known delays of the mock gateway: what was slept, burned or held back is what the rows say, request by request."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ import yaml
 from mocks import stamps
 from mocks.burn import burn
 from mocks.gateway.config import read_config
-from mocks.gateway.faults.weights import HEADER, MIXTURES, Mixture
+from mocks.gateway.faults.delays import HEADER, MIXTURES, Mixture
 from mocks.gateway.faults.witness import Witness
 from mocks.gateway.faulty import build
 from tests.examples.gateway_lane import KEY, ROOT, Lane, ask, chat, open_lane, reads, wait_for
@@ -28,7 +28,7 @@ from weighbridge.dialects.openai_chat import read_stream
 from weighbridge.matrix.binding import Binding, render_configs
 from weighbridge.matrix.catalogue import read_catalogue
 
-RECIPE = ROOT / "templates" / "gateways" / "weight"
+RECIPE = ROOT / "templates" / "gateways" / "control"
 MS_NS = 1_000_000
 STALL_NS = 500 * MS_NS
 
@@ -36,7 +36,7 @@ STALL_NS = 500 * MS_NS
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lane]:
     """A provider and a control plane for the whole module."""
-    with open_lane(tmp_path_factory.mktemp("weights")) as lane:
+    with open_lane(tmp_path_factory.mktemp("delays")) as lane:
         yield lane
 
 
@@ -47,9 +47,9 @@ def lane(opened: Lane) -> Lane:
     return opened
 
 
-def weighing(lane: Lane, weight: str) -> Any:
-    """A gateway with a weight, without control plane and disk, as the recipe has it."""
-    return lane.gateway(weight, control_plane_url=None, client_keys=[KEY], audit=False)
+def weighing(lane: Lane, delay: str) -> Any:
+    """A gateway with a delay, without control plane and disk, as the recipe has it."""
+    return lane.gateway(delay, control_plane_url=None, client_keys=[KEY], audit=False)
 
 
 def letters(number: int) -> bytes:
@@ -74,26 +74,26 @@ def slept_ns(row: dict[str, Any]) -> int:
 
 
 def test_recorded_sleeps_are_the_asked_ones_and_zero_has_the_timer_too(lane: Lane) -> None:
-    """No sleep is short, most are near what was asked, and a weight of nothing is slept and recorded as well."""
+    """No sleep is short, most are near what was asked, and no delay is slept and recorded as well."""
     quartiles_ns = {}
-    for weight in ("weight-0", "weight-10ms", "weight-30ms"):
-        with weighing(lane, weight) as gateway:
+    for delay in ("delay-0", "delay-10ms", "delay-30ms"):
+        with weighing(lane, delay) as gateway:
             for number in range(12):
                 assert ask(gateway.ports[0], prompt(number)).status == 200
             found = rows(gateway.ports[0])
         assert [row["reference"].encode() for row in found] == [letters(number) for number in range(12)]
-        quartiles_ns[weight] = sorted(map(slept_ns, found))[2]
-        asked_ns = {"weight-0": 1, "weight-10ms": 10 * MS_NS, "weight-30ms": 30 * MS_NS}[weight]
+        quartiles_ns[delay] = sorted(map(slept_ns, found))[2]
+        asked_ns = {"delay-0": 1, "delay-10ms": 10 * MS_NS, "delay-30ms": 30 * MS_NS}[delay]
         assert min(map(slept_ns, found)) >= asked_ns
         assert {row["asked_ns"] for row in found} == {asked_ns // MS_NS * MS_NS}
-    assert 1 <= quartiles_ns["weight-10ms"] / (10 * MS_NS) < 1.4
-    assert 1 <= quartiles_ns["weight-30ms"] / (30 * MS_NS) < 1.2
-    assert quartiles_ns["weight-0"] < 0.5 * quartiles_ns["weight-10ms"]
+    assert 1 <= quartiles_ns["delay-10ms"] / (10 * MS_NS) < 1.4
+    assert 1 <= quartiles_ns["delay-30ms"] / (30 * MS_NS) < 1.2
+    assert quartiles_ns["delay-0"] < 0.5 * quartiles_ns["delay-10ms"]
 
 
-def test_a_weight_lies_between_client_and_provider(lane: Lane) -> None:
+def test_a_delay_lies_between_client_and_provider(lane: Lane) -> None:
     """A request's own recorded sleep is part of the time from its sending to its arrival at the provider."""
-    with weighing(lane, "weight-two-valued") as gateway:
+    with weighing(lane, "delay-two-valued") as gateway:
         for number in range(8):
             sent_ns = time.monotonic_ns()
             stamp = stamps.find_stamp(ask(gateway.ports[0], prompt(number)).body)
@@ -129,7 +129,7 @@ def test_the_gateway_slows_exactly_the_requests_of_the_rule(lane: Lane) -> None:
     slow = [number for number in range(400) if rule.draw_ns(letters(number))][:4]
     quick = [number for number in range(400) if not rule.draw_ns(letters(number))][:20]
     order = sorted(slow + quick, key=letters, reverse=True)
-    with weighing(lane, "weight-slow") as gateway:
+    with weighing(lane, "delay-slow") as gateway:
         for number in order:
             ask(gateway.ports[0], prompt(number))
         found = {row["reference"].encode(): slept_ns(row) for row in rows(gateway.ports[0])}
@@ -138,8 +138,8 @@ def test_the_gateway_slows_exactly_the_requests_of_the_rule(lane: Lane) -> None:
 
 
 def test_sleeps_of_several_requests_overlap(lane: Lane) -> None:
-    """Eight requests of 100 ms at once take far less than eight times that: a weight is time, not capacity."""
-    with weighing(lane, "weight:100ms") as gateway, ThreadPoolExecutor(8) as clients:
+    """Eight requests of 100 ms at once take far less than eight times that: a delay is time, not capacity."""
+    with weighing(lane, "delay:100ms") as gateway, ThreadPoolExecutor(8) as clients:
         list(clients.map(lambda number: ask(gateway.ports[0], prompt(number)), range(8)))
         found = rows(gateway.ports[0])
     span_ns = max(row["end_ns"] for row in found) - min(row["start_ns"] for row in found)
@@ -228,7 +228,7 @@ def test_a_client_that_leaves_in_a_stall_harms_nobody(lane: Lane) -> None:
 
 def test_rows_come_in_pages(lane: Lane) -> None:
     """Pages put together are all rows in order; nonsense and other methods are refused with a sentence."""
-    with weighing(lane, "weight-0") as gateway:
+    with weighing(lane, "delay-0") as gateway:
         port = gateway.ports[0]
         for number in range(5):
             ask(port, prompt(number))
@@ -245,7 +245,7 @@ def test_rows_come_in_pages(lane: Lane) -> None:
 def test_a_reset_does_not_mix_old_requests_into_new_rows(lane: Lane) -> None:
     """A request that sleeps during a reset is answered, and in neither the new count nor the new rows."""
     answers: list[Any] = []
-    with weighing(lane, "weight:300ms") as gateway:
+    with weighing(lane, "delay:300ms") as gateway:
         port = gateway.ports[0]
         client = threading.Thread(target=lambda: answers.append(ask(port, prompt(1))))
         client.start()
@@ -259,23 +259,23 @@ def test_a_reset_does_not_mix_old_requests_into_new_rows(lane: Lane) -> None:
     assert answers[0].status == 200
 
 
-@pytest.mark.parametrize("fault", ["weight", "weight:3", "weight-often", "burn", "burn:0", "stall:0", "stall:soon"])
-def test_a_weight_that_is_none_is_refused(fault: str) -> None:
+@pytest.mark.parametrize("fault", ["delay", "delay:3", "delay-often", "burn", "burn:0", "stall:0", "stall:soon"])
+def test_a_delay_that_is_none_is_refused(fault: str) -> None:
     """A missing or misspelt value is a sentence that says what was expected."""
     with pytest.raises(ValueError, match=r"duration such as|whole number"):
         build(fault, Witness(fault))
 
 
-def test_the_recipe_offers_all_weights_on_a_bare_gateway(tmp_path: Path) -> None:
-    """Each value can be built, the default is the tare, and the program's configuration has no plane and no log."""
-    recipe = read_catalogue([RECIPE]).get("weight")
+def test_the_recipe_offers_all_delays_on_a_bare_gateway(tmp_path: Path) -> None:
+    """Each value can be built, the default is the control, and the program's configuration has no plane, no log."""
+    recipe = read_catalogue([RECIPE]).get("control")
     assert recipe is not None
     assert (recipe.kind, recipe.label, recipe.artifact.kind) == ("mock", "mock, not a product", "mocks")
-    assert recipe.settings["weight"].default == "weight-0"
-    offered = yaml.safe_load((RECIPE / "gateway.yaml").read_text())["settings"]["weight"]["values"]
+    assert recipe.settings["delay"].default == "delay-0"
+    offered = yaml.safe_load((RECIPE / "gateway.yaml").read_text())["settings"]["delay"]["values"]
     for value in offered:
         build(value, Witness(value))
-    assert {f"weight-{name}" for name in (*MIXTURES, "0", "1ms", "3ms", "10ms")} < set(offered)
+    assert {f"delay-{name}" for name in (*MIXTURES, "0", "1ms", "3ms", "10ms")} < set(offered)
     bound = Binding(
         port=4321,
         admin_port=4322,
@@ -301,13 +301,13 @@ def test_the_recipe_offers_all_weights_on_a_bare_gateway(tmp_path: Path) -> None
     assert json.loads(file.read_text())["client_keys"] == ["CLIENT-KEY"]
 
 
-def test_each_request_can_name_its_own_weight(lane: Lane) -> None:
-    """One process holds every weight: the header chooses, without one nothing is held, and what is none is a 400."""
-    with weighing(lane, "weight-by-header") as gateway:
+def test_each_request_can_name_its_own_delay(lane: Lane) -> None:
+    """One process holds every delay: the header chooses, without one nothing is held, and what is none is a 400."""
+    with weighing(lane, "delay-by-header") as gateway:
         port = gateway.ports[0]
         statuses = [
             ask(port, prompt(number), headers={HEADER: name} if name else {}).status
-            for number, name in enumerate(("weight-0", "weight-30ms", "", "weight-two-valued", "heavy"))
+            for number, name in enumerate(("delay-0", "delay-30ms", "", "delay-two-valued", "heavy"))
         ]
         held = {row["reference"].encode(): slept_ns(row) for row in rows(port)}
     assert statuses == [200, 200, 200, 200, 400]
