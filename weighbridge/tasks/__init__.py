@@ -6,10 +6,7 @@ here and nowhere else.
 
 from invoke.collection import Collection
 
-from weighbridge.tasks.bench import bench
-from weighbridge.tasks.mocks import mocks
-from weighbridge.tasks.plan_check_install import check, install, plan
-from weighbridge.tasks.read_show_pages import pages, read, show
+from weighbridge.tasks.commands import bench, check, install, mocks, pages, plan, read, show
 
 namespace = Collection(bench, plan, check, install, mocks, read, show, pages)
 # Invoke's own `run` is never used; a user's Invoke configuration must not change what tasks do.

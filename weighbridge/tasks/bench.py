@@ -7,9 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from invoke.context import Context
-from invoke.tasks import task
-
 from weighbridge import resources, units
 from weighbridge.campaign.request import CampaignRequest, Outcome
 from weighbridge.campaign.run import run_campaign
@@ -22,6 +19,7 @@ from weighbridge.publish.terminal.terminal import campaign_text
 from weighbridge.record.coded import CampaignWarning
 from weighbridge.rig.processes.signals import StopSignals
 from weighbridge.tasks import cli
+from weighbridge.tasks.opened import Asked, Opened, open_matrix
 from weighbridge.tasks.provision import Provisions, at_hand, provide
 
 
@@ -34,44 +32,25 @@ class _Places:
     port_base: int | None
 
 
-@task(
-    auto_shortflags=False,
-    iterable=["only"],
-    help={
-        "matrix": cli.MATRIX_HELP,
-        "recipes": cli.RECIPES_HELP,
-        "quick": "what the matrix's quick section says: a first look, no claims",
-        "only": cli.ONLY_HELP,
-        "runs": "accepted runs wanted of each cell, instead of the matrix's",
-        "out": "folder for campaigns and site, instead of results/",
-        "state_root": "existing folder for gateway state, instead of .weighbridge/state",
-        "port_base": "first of six ports to use, instead of a free range",
-        "driver": "load generator, instead of the matrix's",
-        "no_install": "install nothing: what is missing makes cells unavailable",
-        "json": "print the summary document alone on stdout",
-    },
-)
-@cli.guarded
 def bench(
-    _: Context,
     *,
-    matrix: str = "",
-    recipes: str = "",
-    quick: bool = False,
-    only: Any = None,
-    runs: str = "",
-    out: str = "",
-    state_root: str = "",
-    port_base: str = "",
-    driver: str = "",
-    no_install: bool = False,
-    json: bool = False,
+    matrix: str,
+    recipes: str,
+    quick: bool,
+    only: Any,
+    runs: str,
+    out: str,
+    state_root: str,
+    port_base: str,
+    driver: str,
+    no_install: bool,
+    json: bool,
 ) -> None:
     """Run the matrix; end with tables and pages."""
-    asked = cli.Asked(
+    asked = Asked(
         matrix, recipes, quick, tuple(only or ()), cli.number("runs", runs, units.parse_count), driver or None
     )
-    opened = cli.open_matrix(asked)
+    opened = open_matrix(asked)
     places = _Places(
         results=cli.results_folder(out),
         state_root=_existing(state_root),
@@ -100,7 +79,7 @@ def _existing(state_root: str) -> Path | None:
     return path
 
 
-def _request(opened: cli.Opened, places: _Places, provisions: Provisions) -> CampaignRequest:
+def _request(opened: Opened, places: _Places, provisions: Provisions) -> CampaignRequest:
     matrix = opened.loaded.matrix
     return CampaignRequest(
         loaded=opened.loaded,

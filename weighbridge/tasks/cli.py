@@ -6,47 +6,13 @@ import functools
 import os
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
 from invoke.main import program
 
-from weighbridge import resources
 from weighbridge.errors import InputError, Interrupted, WeighbridgeError
-from weighbridge.load.drivers import TRAITS
-from weighbridge.matrix.catalogue import Catalogue, read_catalogue
-from weighbridge.matrix.cells import Cell
-from weighbridge.matrix.expand import expand
-from weighbridge.matrix.load import LoadedMatrix, read_matrix
-from weighbridge.matrix.select import select
-
-MATRIX_HELP = "matrix file (default: matrix.yaml of the project)"
-RECIPES_HELP = "folder with more gateway recipes"
-ONLY_HELP = "shell pattern on cell ids, repeatable; the baseline comes with it"
-
-
-@dataclass(frozen=True)
-class Opened:
-    """A matrix that was read, with its recipes and the cells that were selected."""
-
-    loaded: LoadedMatrix
-    catalogue: Catalogue
-    cells: tuple[Cell, ...]
-    only: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Asked:
-    """Flags that say which matrix is meant and how much of it."""
-
-    matrix: str = ""
-    recipes: str = ""
-    quick: bool = False
-    only: Sequence[str] = ()
-    runs: int | None = None
-    driver: str | None = None
 
 
 def project() -> Path:
@@ -68,23 +34,6 @@ def results_folder(out: str) -> Path:
 def environment() -> Mapping[str, str]:
     """The caller's environment."""
     return dict(os.environ)
-
-
-def open_matrix(asked: Asked) -> Opened:
-    """The matrix that the flags mean, expanded and selected; InputError when something does not fit."""
-    path = Path(asked.matrix) if asked.matrix else _default_matrix()
-    loaded = read_matrix(path, TRAITS, quick=asked.quick).override(runs=asked.runs, driver=asked.driver)
-    extra = (Path(asked.recipes),) if asked.recipes else ()
-    catalogue = read_catalogue((resources.gateways(), *loaded.recipe_folders(), *extra))
-    return Opened(loaded, catalogue, select(expand(loaded, catalogue), list(asked.only)), tuple(asked.only))
-
-
-def _default_matrix() -> Path:
-    path = project() / "matrix.yaml"
-    try:
-        return path.relative_to(Path.cwd())
-    except ValueError:
-        return path
 
 
 def number(flag: str, text: str, parse: Callable[[str], int]) -> int | None:

@@ -6,9 +6,6 @@ import secrets
 import shutil
 import time
 
-from invoke.context import Context
-from invoke.tasks import task
-
 from weighbridge import units
 from weighbridge.errors import Interrupted, LaneFailed
 from weighbridge.rig.lanes.mocks import MODEL, Keys, Ports, start_mocks
@@ -20,9 +17,7 @@ from weighbridge.tasks import cli
 _PORT_COUNT = 6
 
 
-@task(auto_shortflags=False, help={"port_base": "first of six ports to use, instead of a free range"})
-@cli.guarded
-def mocks(_: Context, port_base: str = "") -> None:
+def mocks(*, port_base: str) -> None:
     """Hold the mocks up for use by hand."""
     base = cli.number("port-base", port_base, units.parse_port)
     try:

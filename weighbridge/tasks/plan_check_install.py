@@ -6,9 +6,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from invoke.context import Context
-from invoke.tasks import task
-
 from weighbridge import units
 from weighbridge.errors import InputError, ToolMissing
 from weighbridge.load.drivers import DRIVERS
@@ -25,27 +22,14 @@ from weighbridge.rig.machine.host import read_host
 from weighbridge.rig.processes.signals import StopSignals
 from weighbridge.rig.processes.supervisor import Supervisor
 from weighbridge.tasks import cli
+from weighbridge.tasks.opened import Asked, open_matrix
 from weighbridge.tasks.provision import used_recipes
 
 
-@task(
-    auto_shortflags=False,
-    iterable=["only"],
-    help={
-        "matrix": cli.MATRIX_HELP,
-        "recipes": cli.RECIPES_HELP,
-        "quick": "plan what bench --quick would do",
-        "only": cli.ONLY_HELP,
-        "runs": "accepted runs wanted of each cell, instead of the matrix's",
-    },
-)
-@cli.guarded
-def plan(
-    _: Context, matrix: str = "", recipes: str = "", quick: bool = False, only: Any = None, runs: str = ""
-) -> None:
+def plan(*, matrix: str, recipes: str, quick: bool, only: Any, runs: str) -> None:
     """Print cells, order, minutes and megabytes."""
     wanted = cli.number("runs", runs, units.parse_count)
-    opened = cli.open_matrix(cli.Asked(matrix, recipes, quick, tuple(only or ()), wanted))
+    opened = open_matrix(Asked(matrix, recipes, quick, tuple(only or ()), wanted))
     document = opened.loaded.matrix
     blocks = order_blocks([cell for cell in opened.cells if cell.not_supported is None], document.runs, document.seed)
     expected = estimate(opened.cells, document.runs)
@@ -64,14 +48,9 @@ def plan(
     )
 
 
-@task(
-    auto_shortflags=False,
-    help={"matrix": cli.MATRIX_HELP, "recipes": cli.RECIPES_HELP, "quick": "check what bench --quick needs"},
-)
-@cli.guarded
-def check(_: Context, matrix: str = "", recipes: str = "", quick: bool = False) -> None:
+def check(*, matrix: str, recipes: str, quick: bool) -> None:
     """Validate matrix, recipes, tools and host."""
-    opened = cli.open_matrix(cli.Asked(matrix, recipes, quick))
+    opened = open_matrix(Asked(matrix, recipes, quick))
     environ = cli.environment()
     cli.say(f"matrix     {opened.loaded.path}: {len(opened.cells)} cells")
     driver = opened.loaded.matrix.driver
@@ -94,19 +73,9 @@ def check(_: Context, matrix: str = "", recipes: str = "", quick: bool = False) 
         cli.say(f"warning: {one.text}")
 
 
-@task(
-    auto_shortflags=False,
-    iterable=["only"],
-    help={
-        "matrix": cli.MATRIX_HELP,
-        "recipes": cli.RECIPES_HELP,
-        "only": "gateway id or driver, repeatable; default: all that the matrix needs",
-    },
-)
-@cli.guarded
-def install(_: Context, matrix: str = "", recipes: str = "", only: Any = None) -> None:
+def install(*, matrix: str, recipes: str, only: Any) -> None:
     """Get the tools and gateways that a matrix needs."""
-    opened = cli.open_matrix(cli.Asked(matrix, recipes))
+    opened = open_matrix(Asked(matrix, recipes))
     wanted = {recipe.id: recipe for recipe in used_recipes(opened)}
     driver = opened.loaded.matrix.driver
     known = (*dict.fromkeys((driver, *BUILT)), *wanted)

@@ -16,6 +16,7 @@ from weighbridge.rig.install.gateway import find_gateway, obtain_gateway
 from weighbridge.rig.install.toolbox import BUILT, Toolbox
 from weighbridge.rig.processes.supervisor import Supervisor
 from weighbridge.tasks import cli
+from weighbridge.tasks.opened import Asked, Opened, open_matrix
 
 
 @dataclass(frozen=True)
@@ -27,13 +28,13 @@ class Provisions:
     unavailable: Mapping[str, str]
 
 
-def used_recipes(opened: cli.Opened) -> tuple[Recipe, ...]:
+def used_recipes(opened: Opened) -> tuple[Recipe, ...]:
     """Recipes of the gateways that selected cells need, in the order of the cells."""
     ids = dict.fromkeys(cell.lane.gateway for cell in opened.cells if cell.not_supported is None)
     return tuple(recipe for name in ids if (recipe := opened.catalogue.get(name)) is not None)
 
 
-def at_hand(asked: cli.Asked, opened: cli.Opened, *, compiles: bool) -> tuple[cli.Opened, CampaignWarning | None]:
+def at_hand(asked: Asked, opened: Opened, *, compiles: bool) -> tuple[Opened, CampaignWarning | None]:
     """Return the matrix with the load generator that can be had, and a warning where it is not the matrix's.
 
     One that comes with us stands in for one that has to be built: at once when nothing may be compiled, else when
@@ -51,10 +52,10 @@ def at_hand(asked: cli.Asked, opened: cli.Opened, *, compiles: bool) -> tuple[cl
         how = f"{name} needs {external.builder} to be built"
     stand_in = next(driver.name for driver in DRIVERS.values() if isinstance(driver.program, Path))
     remark = f"{found.remark or f'{name} is not there'}, so the built-in {stand_in} drives; {how}"
-    return cli.open_matrix(replace(asked, driver=stand_in)), CampaignWarning(code="driver_replaced", detail=remark)
+    return open_matrix(replace(asked, driver=stand_in)), CampaignWarning(code="driver_replaced", detail=remark)
 
 
-def provide(opened: cli.Opened, listener: Listener, *, install: bool) -> Provisions:
+def provide(opened: Opened, listener: Listener, *, install: bool) -> Provisions:
     """Everything that the selected cells need. Raises ToolMissing when there is no load generator to be had."""
     environ = cli.environment()
     if not install:
@@ -76,7 +77,7 @@ def provide(opened: cli.Opened, listener: Listener, *, install: bool) -> Provisi
     return Provisions(tool, gateways, unavailable)
 
 
-def _found(opened: cli.Opened, environ: Mapping[str, str]) -> Provisions:
+def _found(opened: Opened, environ: Mapping[str, str]) -> Provisions:
     driver = DRIVERS[opened.loaded.matrix.driver]
     tool = Toolbox(cli.home()).find(driver.name, driver.program, environ["PATH"])
     gateways, unavailable = {}, {}
