@@ -63,9 +63,10 @@ def test_a_kept_document_reads(path: Path) -> None:
 
 
 def test_every_version_has_an_example() -> None:
-    """No step of a migration is without a document that takes it."""
+    """No step of a migration is without a document that takes it, and what is written today is kept as it is."""
     stepped = {f"{kind.removeprefix('weighbridge.')}-{number}" for kind, number in MIGRATIONS}
-    assert stepped <= {path.parent.name for path in EXAMPLES}
+    today = {model.schema_name().removeprefix("weighbridge.").replace("/", "-") for model in KINDS.values()}
+    assert stepped | today <= {path.parent.name for path in EXAMPLES}
 
 
 def test_what_a_run_said_in_phrases_is_codes_now() -> None:
