@@ -50,28 +50,28 @@ def tests(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def docs(session: nox.Session) -> None:
-    """The parts of docs/ that are made from the code, rewritten. `-- --check` only names stale ones."""
+    """Rewrite the parts of docs/ that are made from the code. `-- --check` only names stale ones."""
     _install(session)
     session.run("python", "docs/generate.py", *session.posargs)
 
 
 @nox.session(default=False)
 def real(session: nox.Session) -> None:
-    """Tests with real tools: oha, wrk, LiteLLM. `-- --require-tools` turns a skip into a failure."""
+    """Run the tests with real tools: oha, wrk, LiteLLM. `-- --require-tools` turns a skip into a failure."""
     _install(session, "test")
     session.run("pytest", "-m", "real", *session.posargs)
 
 
 @nox.session(default=False)
 def browser(session: nox.Session) -> None:
-    """The rendered site in Chromium."""
+    """Test the rendered site in Chromium."""
     _install(session, "test")
     session.run("pytest", "-m", "browser", *session.posargs)
 
 
 @nox.session(default=False)
 def unprivileged(session: nox.Session) -> None:
-    """A whole campaign as a user who is not root, from a copy of the tree."""
+    """Run a whole campaign as a user who is not root, from a copy of the tree."""
     _install(session, "test")
     session.run("pytest", "-m", "unprivileged", *session.posargs)
 

@@ -53,7 +53,7 @@ class Size:
 
 
 def run(place: Place) -> Outcome:
-    """Requests per second and CPU per request of each server at 1 and 32 connections, with ratios to the mock's."""
+    """Measure requests/s and CPU per request of each server at 1 and 32 connections, with ratios to the mock's."""
     wrk = shutil.which("wrk", path=place.search_path)
     if wrk is None:
         raise ToolMissing("wrk is not on PATH: the mock's ceiling is measured with it")
@@ -77,7 +77,7 @@ def run(place: Place) -> Outcome:
 
 
 def _answer_alone(body: bytes) -> str:
-    """A sentence on what reading, recording and writing one answer costs, which all servers have in common."""
+    """Return a sentence on what reading, recording and writing one answer costs, which all servers have in common."""
     chat = Chat()
     began_s = time.process_time()
     for _ in range(_ALONE_COUNT):

@@ -45,7 +45,7 @@ class Place:
         return (sys.executable, "-m", module, *arguments)
 
     def bodies(self, count: int) -> Path:
-        """A file of so many different chat requests, one a line, or more."""
+        """Return a file of so many different chat requests or more, one a line."""
         path = self.folder / f"bodies-{count}.jsonl"
         if not path.exists():
             write_bodies(path, BodyPlan(PAYLOAD, "plain", "mock-model", max(1, count // 10), seed=7))
@@ -75,7 +75,7 @@ def pinned(argv: tuple[str, ...], cpu: int | None) -> tuple[str, ...]:
 
 
 def stand(place: Place, name: str, argv: tuple[str, ...], port: int) -> Standing:
-    """The server, started and ready: it answers a chat request on `port`. Raises LaneFailed when it does not."""
+    """Start the server and return it ready to answer a chat request on `port`. Raises LaneFailed when it does not."""
     service = Service(
         name=name,
         argv=argv,
@@ -99,7 +99,7 @@ def stand(place: Place, name: str, argv: tuple[str, ...], port: int) -> Standing
 
 @contextmanager
 def provider_of(place: Place, delay_s: float) -> Iterator[Standing]:
-    """The mock provider for the length of a `with` block."""
+    """Run the mock provider for the length of a `with` block."""
     provider = stand_provider(place, delay_s)
     try:
         yield provider
@@ -108,7 +108,7 @@ def provider_of(place: Place, delay_s: float) -> Iterator[Standing]:
 
 
 def stand_provider(place: Place, delay_s: float, cpu: int | None = None) -> Standing:
-    """The mock provider, started and ready."""
+    """Start the mock provider and return it ready."""
     port, admin_port = choose(2, None)
     argv = place.python("mocks.provider", "--port", str(port), "--admin-port", str(admin_port))
     return stand(place, "mock provider", pinned((*argv, "--delay-s", f"{delay_s:g}"), cpu), port)
@@ -120,12 +120,12 @@ def first_body(place: Place) -> bytes:
 
 
 def ask(url: str, body: bytes) -> http.HttpAnswer:
-    """The answer to one chat request."""
+    """Send one chat request and return the answer."""
     return http.call("POST", url, headers=(("content-type", "application/json"),), body=body, timeout_s=5.0)
 
 
 def shape(answer: http.HttpAnswer) -> object:
-    """An answer without what differs from request to request; equal shapes mean the same answer."""
+    """Strip an answer of what differs from request to request; equal shapes mean the same answer."""
     document = json.loads(answer.body)
     try:
         content = document["choices"][0]["message"].pop("content")

@@ -37,7 +37,7 @@ def oha_argv(count: int) -> tuple[str, ...]:
 
 
 def read(kind: str, folder: Path, count: int) -> Reading:
-    """What is read from the files of `kind`."""
+    """Read the files of `kind`."""
     if kind == "npz":
         path = folder / "samples.npz"
         report = LoadReport.model_validate_json((folder / "report.json").read_bytes())
@@ -64,7 +64,7 @@ def _peak_bytes() -> int:
 
 
 def main() -> None:
-    """Reads, summarises, prints."""
+    """Read, summarise, print."""
     parser = argparse.ArgumentParser(prog="benchmarks.reading")
     parser.add_argument("--kind", choices=KINDS, required=True)
     parser.add_argument("--count", type=int, required=True)

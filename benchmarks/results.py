@@ -36,7 +36,7 @@ class Table:
     rows: Sequence[Sequence[str | float | int]]
 
     def text(self) -> str:
-        """The table for a terminal."""
+        """Return the table for a terminal."""
         return f"{self.title}\n" + tabulate(self.rows, self.columns, floatfmt=".4g", disable_numparse=[0])
 
 
@@ -51,7 +51,7 @@ class Outcome:
     remarks: tuple[str, ...] = ()
 
     def text(self) -> str:
-        """The outcome for a terminal."""
+        """Return the outcome for a terminal."""
         parts = [table.text() for table in self.tables]
         if self.targets:
             rows = [(one.name, one.limit, one.measured, one.verdict) for one in self.targets]
@@ -59,6 +59,6 @@ class Outcome:
         return "\n\n".join([f"== {self.name}", *parts, *self.remarks])
 
     def document(self) -> dict[str, Any]:
-        """The outcome for JSON."""
+        """Return the outcome for JSON."""
         targets = [{**asdict(one), "verdict": one.verdict} for one in self.targets]
         return {"numbers": self.numbers, "targets": targets, "remarks": list(self.remarks)}

@@ -61,7 +61,7 @@ def _write_csv(path: Path, start: np.ndarray, duration: np.ndarray) -> None:
 
 
 def main() -> None:
-    """Writes the files."""
+    """Write the files."""
     parser = argparse.ArgumentParser(prog="benchmarks.synthetic")
     parser.add_argument("--count", type=int, required=True)
     parser.add_argument("--folder", type=Path, required=True)

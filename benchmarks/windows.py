@@ -51,13 +51,13 @@ class Seen:
 
 
 def load_of(rate_rps: float, seconds: float) -> Load:
-    """The load of a window, with as many connections as a matrix gives by itself."""
+    """Return the load of a window, with as many connections as a matrix gives by itself."""
     connections = max(_FEWEST_CONNECTIONS, math.ceil(2 * rate_rps * ANSWER.delay_s))
     return RateLoad(rate_rps, seconds, round(rate_rps * seconds), connections, 0, _TIMEOUT_S)
 
 
 def drive(place: Place, provider: Standing, generator: str, load: Load, program: Path | None = None) -> Seen:
-    """What one window showed. Raises LaneFailed when not every request was answered.
+    """Drive one window and return what it showed. Raises LaneFailed when not every request was answered.
 
     `generator` is a driver's name or `aiohttp client`; `program` is the driver's, ours when None.
     """

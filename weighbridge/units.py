@@ -62,7 +62,7 @@ def parse_size(text: str) -> int:
 
 
 def parse_rate(text: str) -> float:
-    """Requests per second of `50`, `0.5` or `50/s`; raises NotAQuantity (a ValueError)."""
+    """Return the requests per second of `50`, `0.5` or `50/s`; raises NotAQuantity (a ValueError)."""
     expected = "expected requests per second above 0, such as 50 or 0.5"
     match = re.fullmatch(rf"({_NUMBER})(?:/s)?", text.strip(), re.ASCII)
     if match is None or float(match[1]) == 0:
@@ -71,7 +71,7 @@ def parse_rate(text: str) -> float:
 
 
 def parse_count(text: str) -> int:
-    """A whole number of at least 1; raises NotAQuantity (a ValueError)."""
+    """Read a whole number of at least 1; raises NotAQuantity (a ValueError)."""
     expected = "expected a whole number of at least 1"
     digits = text.strip()
     if not re.fullmatch(r"[0-9]{1,18}", digits, re.ASCII) or int(digits) < 1:
@@ -82,7 +82,7 @@ def parse_count(text: str) -> int:
 
 
 def parse_port(text: str) -> int:
-    """A port from 1 to 65535; raises NotAQuantity (a ValueError)."""
+    """Read a port from 1 to 65535; raises NotAQuantity (a ValueError)."""
     digits = text.strip()
     if not re.fullmatch(r"[0-9]{1,5}", digits, re.ASCII) or not 1 <= int(digits) <= 65535:
         raise NotAQuantity(f"{text!r} is no port", "expected a whole number from 1 to 65535")
@@ -95,17 +95,17 @@ def format_ms(value_ms: float) -> str:
 
 
 def format_rps(value_rps: float) -> str:
-    """Requests per second without the unit: `19.5`, `136.1`, `1,204`."""
+    """Write requests per second without the unit: `19.5`, `136.1`, `1,204`."""
     return _signed(f"{value_rps:,.1f}" if abs(value_rps) < 999.95 else f"{value_rps:,.0f}")
 
 
 def format_count(count: int) -> str:
-    """A whole number with thousands: `1,000`."""
+    """Write a whole number with thousands: `1,000`."""
     return _signed(f"{count:,}")
 
 
 def format_bytes(size_bytes: float) -> str:
-    """A size with its unit: `256 B`, `1.5 KiB`, `583 MiB`."""
+    """Write a size with its unit: `256 B`, `1.5 KiB`, `583 MiB`."""
     if abs(size_bytes) < 1024:
         return _signed(f"{size_bytes:.0f} B")
     value, unit = size_bytes / 1024, "KiB"
@@ -117,7 +117,7 @@ def format_bytes(size_bytes: float) -> str:
 
 
 def format_duration(duration_s: float) -> str:
-    """A duration for people: `350 ms`, `4.5 s`, `45 s`, `3 min 20 s`, `1 h 05 min`."""
+    """Write a duration for people: `350 ms`, `4.5 s`, `45 s`, `3 min 20 s`, `1 h 05 min`."""
     if duration_s < 0:
         return "\N{MINUS SIGN}" + format_duration(-duration_s)
     if duration_s < 0.9995:
@@ -134,7 +134,7 @@ def format_duration(duration_s: float) -> str:
 
 
 def format_share(ratio: float) -> str:
-    """A ratio as a percentage with one decimal: `12.3 %`."""
+    """Write a ratio as a percentage with one decimal: `12.3 %`."""
     return _signed(f"{ratio * 100:.1f} %")
 
 
@@ -157,7 +157,7 @@ def _three_digits(value: float) -> str:
 
 
 def _signed(text: str) -> str:
-    """A true minus sign, and none before a zero."""
+    """Write a true minus sign, and none before a zero."""
     if text.startswith("-") and not any(digit in text for digit in "123456789"):
         return text[1:]
     return text.replace("-", "\N{MINUS SIGN}", 1)

@@ -29,7 +29,7 @@ def application() -> web.Application:
 
 
 def main() -> None:
-    """Serves until TERM or INT."""
+    """Serve until TERM or INT."""
     parser = argparse.ArgumentParser(prog="benchmarks.equivalents.aiohttp_server")
     parser.add_argument("--port", type=int, required=True)
     port = parser.parse_args().port

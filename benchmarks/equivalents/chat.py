@@ -23,7 +23,7 @@ class Chat:
         self._texts = AnswerTexts()
 
     def answer(self, body: bytes, received_ns: int) -> bytes:
-        """The answer's body. Raises ValueError for a body that is no chat request."""
+        """Return the answer's body. Raises ValueError for a body that is no chat request."""
         reference = find_reference(body)
         request = read_chat(body)
         row = self._book.open(reference, received_ns, PLAIN)

@@ -26,7 +26,7 @@ class Application:
         self._chat = Chat()
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Serves one request."""
+        """Serve one request."""
         if scope["method"] != "POST" or scope["path"] != "/v1/chat/completions":
             await _respond(send, 404, b"{}")
             return
@@ -49,7 +49,7 @@ async def _respond(send: Send, status: int, body: bytes) -> None:
 
 
 def main() -> None:
-    """Serves until TERM or INT."""
+    """Serve until TERM or INT."""
     parser = argparse.ArgumentParser(prog="benchmarks.equivalents.uvicorn_server")
     parser.add_argument("--port", type=int, required=True)
     port = parser.parse_args().port

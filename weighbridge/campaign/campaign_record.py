@@ -69,7 +69,7 @@ def open_record(
 
 
 def _gateway_ids(request: CampaignRequest) -> tuple[str, ...]:
-    """The baseline first, then the gateways in the order of the matrix."""
+    """List the baseline first, then the gateways in the order of the matrix."""
     listed = [entry.id for entry in request.loaded.matrix.gateways]
     used = {cell.lane.gateway for cell in request.cells}
     return tuple(dict.fromkeys(name for name in (BASELINE, *listed) if name in used))

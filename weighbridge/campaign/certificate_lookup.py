@@ -19,7 +19,7 @@ NONE_THERE = Absent(absent="no_certificate")
 
 
 def certificate_for(results: Path, store: CampaignStore) -> Certificate | Absent:
-    """The certificate to show with a campaign, in its short form, or why there is none."""
+    """Return the certificate to show with a campaign, in its short form, or why there is none."""
     own = store.certificate()
     if own is not None:
         return own.short

@@ -24,7 +24,7 @@ class EventLog:
         self.is_full = False
 
     def __enter__(self) -> Self:
-        """The event log itself."""
+        """Return the event log itself."""
         return self
 
     def __exit__(

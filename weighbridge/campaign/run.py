@@ -220,7 +220,7 @@ def _folders(request: CampaignRequest, scratch: Path) -> dict[Path, str]:
 
 
 def rebuild_summary(store: CampaignStore) -> Summary:
-    """The summary made anew from the runs, and stored."""
+    """Make the summary anew from the runs, and store it."""
     summary = summarise(store.record(), store.runs(), store.finished())
     store.write_document("summary.json", summary)
     return summary

@@ -68,7 +68,7 @@ class Binding:
 
 
 def names(settings: Iterable[str] = (), *, with_program: bool = True) -> tuple[str, ...]:
-    """The closed set of names for a recipe that declares `settings`."""
+    """Return the closed set of names for a recipe that declares `settings`."""
     own = [item.name for item in fields(Binding) if item.name != "settings"]
     if not with_program:
         own.remove("program")
@@ -93,7 +93,7 @@ def placeholders(text: str) -> tuple[str, ...]:
 
 
 def fill(text: str, binding: Binding) -> str:
-    """The text with every `{name}` replaced; ValueError for anything but a known bare name."""
+    """Return the text with every `{name}` replaced; ValueError for anything but a known bare name."""
     values = binding.values()
     for name in placeholders(text):
         if name not in values:

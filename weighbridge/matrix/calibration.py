@@ -133,11 +133,11 @@ class Calibration(Strict):
         return tuple(mode for mode in both if self.mixed(mode) is not None)
 
     def mixed(self, mode: Mode) -> MixedLoad | None:
-        """The mixed blocks of a mode."""
+        """Return the mixed blocks of a mode."""
         return self.plain if mode == "plain" else self.stream
 
     def conditions_of(self, mode: Mode) -> tuple[Condition, ...]:
-        """What the mixed blocks of a mode are measured in."""
+        """Tell what the mixed blocks of a mode are measured in."""
         load = self.mixed(mode)
         return () if load is None else load.conditions
 

@@ -56,7 +56,7 @@ def read_catalogue(folders: Sequence[Path]) -> Catalogue:
 
 
 def read_recipe(folder: Path) -> Recipe:
-    """The recipe in `folder`, checked; InputError with file, line and key otherwise."""
+    """Read the recipe in `folder` and check it; InputError with file, line and key otherwise."""
     file = folder / RECIPE_FILE
     name = folder.resolve().name
     if not re.fullmatch(NAME_PATTERN, name, re.ASCII):

@@ -34,7 +34,7 @@ class Estimate:
 
 
 def estimate(cells: Sequence[Cell], runs: int) -> Estimate:
-    """What `runs` blocks of the supported cells take; cells that no recipe claims take nothing."""
+    """Estimate what `runs` blocks of the supported cells take; cells that no recipe claims take nothing."""
     supported = [cell for cell in cells if cell.not_supported is None]
     if not supported:
         return Estimate(0.0, 0, 0)
@@ -46,7 +46,7 @@ def estimate(cells: Sequence[Cell], runs: int) -> Estimate:
 
 
 def window_s(cell: Cell) -> float:
-    """Expected seconds of one window of `cell`: warm-up, load and what stands around them."""
+    """Return the expected seconds of one window of `cell`: warm-up, load and what stands around them."""
     added_s = 0.0 if cell.is_baseline else ADDED_S
     answer_s = cell.answer.provider_time_s(cell.mode) + added_s
     warmup_s = -(-cell.load.warmup_count // cell.load.connections) * answer_s

@@ -173,7 +173,7 @@ def _not_claimed(recipe: Recipe, chain: str, mode: Mode) -> str | None:
 
 
 def _selected(loaded: LoadedMatrix, cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
-    """What include and exclude leave, with its baselines."""
+    """Return what include and exclude leave, with its baselines."""
     matrix = loaded.matrix
     if not loaded.quick:
         # A quick run has fewer cells: there a pattern for the others may well match nothing.

@@ -45,7 +45,7 @@ def validated(
     origin: Mapping[KeyPath, KeyPath] | None = None,
     context: object = None,
 ) -> Model:
-    """The document as `model`; InputError for the first fault in the order of the file.
+    """Return the document as `model`; InputError for the first fault in the order of the file.
 
     `origin` says which key paths of `data` were written elsewhere in the file (what `quick:` replaces).
     """
@@ -66,7 +66,7 @@ def written_path(path: KeyPath, origin: Mapping[KeyPath, KeyPath]) -> KeyPath:
 
 
 def _refuse_later_schema(model: type[BaseModel], data: Mapping[str, Any], source: YamlText) -> None:
-    """A file of a later Weighbridge: its other keys may be right, only not here."""
+    """Refuse a file of a later Weighbridge: its other keys may be right, only not here."""
     (known,) = model.model_fields["schema_"].annotation.__args__  # type: ignore[union-attr]
     kind, _, number = str(known).partition("/")
     found_kind, _, found_number = str(data.get("schema")).partition("/")
@@ -77,7 +77,7 @@ def _refuse_later_schema(model: type[BaseModel], data: Mapping[str, Any], source
 
 
 def _rank(fault: InputError) -> tuple[bool, int, int]:
-    """What is missing or empty comes last: a misspelt key or a bad entry explains it better."""
+    """Rank what is missing or empty last: a misspelt key or a bad entry explains it better."""
     place = fault.place
     line, column = (place.line or 0, place.column or 0) if place else (0, 0)
     return fault.problem in {"is missing", "is empty"}, line, column
@@ -176,7 +176,7 @@ def _described(model: type[BaseModel], loc: tuple[int | str, ...]) -> str:
 
 
 def _model_at(model: type[BaseModel], loc: tuple[int | str, ...]) -> type[BaseModel] | None:
-    """The model that validates what stands at `loc`."""
+    """Return the model that validates what stands at `loc`."""
     current: list[type[BaseModel]] = [model]
     for part in loc:
         if isinstance(part, int):

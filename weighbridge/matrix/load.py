@@ -62,7 +62,7 @@ class LoadedMatrix:
         return tuple((self.folder / name).resolve() for name in self.matrix.recipes)
 
     def override(self, *, runs: int | None = None, driver: str | None = None) -> LoadedMatrix:
-        """The same matrix with what `--runs` and `--driver` replace; InputError for what they may not be."""
+        """Return the same matrix with what `--runs` and `--driver` replace; InputError for what they may not be."""
         changes: dict[str, object] = {}
         if runs is not None:
             if not 1 <= runs <= RUNS_LIMIT:
@@ -78,7 +78,7 @@ class LoadedMatrix:
 
 
 def read_matrix(path: Path, drivers: Drivers, *, quick: bool = False) -> LoadedMatrix:
-    """The matrix in the file `path`, with what its `quick:` section replaces when `quick` is asked for.
+    """Read the matrix in the file `path`, with what its `quick:` section replaces when `quick` is asked for.
 
     `drivers` are those that it may name. Both readings are always checked, so that a fault in `quick:` is found by
     any command. Raises InputError with file, line, column and key path.
@@ -115,7 +115,7 @@ def parsed_path(keypath: str) -> KeyPath:
 
 
 def _merged(data: dict[str, Any], source: YamlText) -> tuple[dict[str, Any], dict[KeyPath, KeyPath]]:
-    """Data of the quick run, and which of its key paths were written below `quick:`."""
+    """Return the data of the quick run, and which of its key paths were written below `quick:`."""
     merged = {key: value for key, value in data.items() if key != "quick"}
     origin: dict[KeyPath, KeyPath] = {}
     known = [field.alias or name for name, field in Matrix.model_fields.items()]

@@ -25,7 +25,7 @@ GRADE_RUNS: dict[Grade, int] = {"smoke": 1, "ci": 3, "standard": 6, "publish": 1
 
 
 def _entry(value: Any) -> Any:
-    """The long form of a gateway that is listed by its id alone."""
+    """Return the long form of a gateway that is listed by its id alone."""
     if isinstance(value, str):
         return {"id": value}
     if not isinstance(value, dict):
@@ -61,7 +61,7 @@ class Payload(Strict):
     user_bytes: Annotated[int, size(64, 1024**2)] = Field(alias="user", description="Size such as 1KiB.")
 
     def spec(self, name: str) -> PayloadSpec:
-        """The payload as cells carry it."""
+        """Return the payload as cells carry it."""
         return PayloadSpec(name, self.system_bytes, self.user_bytes)
 
 
@@ -79,7 +79,7 @@ class Answer(Strict):
     )
 
     def spec(self, name: str) -> AnswerSpec:
-        """The answer as cells carry it."""
+        """Return the answer as cells carry it."""
         return AnswerSpec(name, self.delay_s, self.chunk_count, self.gap_s)
 
 

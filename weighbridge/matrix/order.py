@@ -13,13 +13,13 @@ from weighbridge.matrix.cells import Cell, LaneKey
 
 
 def order_blocks(cells: Sequence[Cell], runs: int, seed: int) -> tuple[tuple[Cell, ...], ...]:
-    """`runs` blocks, each with every supported cell once: lanes in a fresh order, whole, and cells within them."""
+    """Draw `runs` blocks, each with every supported cell once: whole lanes in fresh order, and cells within them."""
     supported = sorted((cell for cell in cells if cell.not_supported is None), key=lambda cell: cell.id)
     return tuple(_block(supported, f"{seed}/{number}") for number in range(1, runs + 1))
 
 
 def lanes(block: Sequence[Cell]) -> tuple[tuple[LaneKey, tuple[Cell, ...]], ...]:
-    """The lanes of a block in its order, each with its cells."""
+    """Return the lanes of a block in its order, each with its cells."""
     grouped: dict[LaneKey, list[Cell]] = {}
     for cell in block:
         grouped.setdefault(cell.lane, []).append(cell)

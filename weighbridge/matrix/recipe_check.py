@@ -124,7 +124,7 @@ def _check_settings(recipe: Recipe, source: YamlText) -> None:
 
 
 def _dummy(recipe: Recipe, chain: str) -> binding_names.Binding:
-    """A binding that looks like a real one, to try templates with."""
+    """Return a binding that looks like a real one, to try templates with."""
     folder = Path("/nowhere")
     return binding_names.Binding(
         port=1,

@@ -54,7 +54,7 @@ def unmatched(cells: Sequence[Cell], pattern: str, *, place: Place | None = None
 
 
 def _repaired(pattern: str, ids: Sequence[str]) -> str:
-    """The pattern with each misspelt part replaced by the nearest that ids have there, empty when no use."""
+    """Return the pattern with each misspelt part replaced by the nearest that ids have there, empty when no use."""
     parts = pattern.split(".")
     for number, part in enumerate(parts):
         known = {pieces[number] for pieces in (name.split(".") for name in ids) if len(pieces) > number}

@@ -29,7 +29,7 @@ def refused(problem: str, expected: str, suggestion: str = "") -> PydanticCustom
 
 
 def shown(value: object) -> str:
-    """A value as a sentence names it: `'abc'`, `12`, `true`, `a list`, `nothing`."""
+    """Name a value as a sentence does: `'abc'`, `12`, `true`, `a list`, `nothing`."""
     if value is None:
         return "nothing"
     if isinstance(value, bool):
@@ -132,7 +132,7 @@ def _with_unit(parse: Callable[[str], Any], low: float, high: float, expected: s
 
 
 def _plain_digits(value: object) -> str:
-    """The number that a text such as `1_000` or `'50'` seems to mean, empty when none."""
+    """Return the number that a text such as `1_000` or `'50'` seems to mean, empty when none."""
     plain = re.sub(r"[,_ ']", "", value).lstrip("0") if isinstance(value, str) else ""
     return plain if re.fullmatch(r"[1-9][0-9]{0,8}", plain, re.ASCII) else ""
 

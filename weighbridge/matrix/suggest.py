@@ -25,7 +25,7 @@ RENAMED: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """The known word nearest to `word`, empty when none is near; case does not count."""
+    """Return the known word nearest to `word`, empty when none is near; case does not count."""
     known = tuple(known)
     renamed = next((now for now in RENAMED.get(word, ()) if now in known), "")
     if renamed:

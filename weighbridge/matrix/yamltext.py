@@ -84,7 +84,7 @@ def path_text(path: KeyPath) -> str:
 
 
 def read_yaml(file: Path, text: bytes) -> YamlText:
-    """Data and places of one strict YAML document; InputError with file, line and column otherwise."""
+    """Read data and places of one strict YAML document; InputError with file, line and column otherwise."""
     return _Reader(file, text).read()
 
 
@@ -142,7 +142,7 @@ class _Reader:
             raise InputError(problem, place=place, expected="expected printable text") from None
 
     def _value(self, path: KeyPath, event: Event, key_event: Event | None) -> Data:
-        """Data that starts with `event`; its spot is kept under `path`."""
+        """Read the data that starts with `event`; its spot is kept under `path`."""
         if len(path) > DEPTH_LIMIT:
             self._refuse(event, f"is nested more than {DEPTH_LIMIT} levels deep", "expected a flat file")
         self._refuse_sharing(event, path)

@@ -21,7 +21,7 @@ class Document(BaseModel):
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid", ser_json_inf_nan="null")
 
     def to_json(self) -> str:
-        """Indented JSON text that ends with a newline; the same document gives the same bytes."""
+        """Return indented JSON text that ends with a newline; the same document gives the same bytes."""
         return json.dumps(self.model_dump(mode="json", by_alias=True), indent=2, ensure_ascii=False) + "\n"
 
     def changed(self, **changes: object) -> Self:
@@ -39,7 +39,7 @@ class Versioned(Document):
     )
 
     def to_json(self) -> str:
-        """Indented JSON text with the public name `schema`."""
+        """Return indented JSON text with the public name `schema`."""
         return json.dumps(self.model_dump(mode="json", by_alias=True), indent=2, ensure_ascii=False) + "\n"
 
     @classmethod
@@ -67,7 +67,7 @@ class Versioned(Document):
 
     @classmethod
     def schema_name(cls) -> str:
-        """The schema that this class writes, such as `weighbridge.run/2`."""
+        """Return the schema that this class writes, such as `weighbridge.run/2`."""
         return str(cls.model_fields["schema_"].default)
 
 

@@ -57,7 +57,7 @@ class Histograms(Versioned):
 
 
 def encode(values_ns: npt.NDArray[np.int64]) -> MetricHistogram:
-    """Histogram of times in nanoseconds; ValueError for one above an hour.
+    """Return the histogram of times in nanoseconds; ValueError for one above an hour.
 
     Values are first gathered to what the histogram can tell apart, so that a million take a few thousand calls.
     """
@@ -74,7 +74,7 @@ def encode(values_ns: npt.NDArray[np.int64]) -> MetricHistogram:
 
 
 def merge(parts: Iterable[MetricHistogram]) -> MetricHistogram:
-    """The histograms added; of none, an empty one. StoreError for a damaged blob."""
+    """Return the histograms added; of none, an empty one. StoreError for a damaged blob."""
     total, below_zero_count = _empty(), 0
     for part in parts:
         total.add(_decoded(part))
@@ -83,7 +83,7 @@ def merge(parts: Iterable[MetricHistogram]) -> MetricHistogram:
 
 
 def merge_runs(runs: Iterable[Histograms]) -> Histograms:
-    """The metrics of several runs added by name."""
+    """Add the metrics of several runs by name."""
     found: dict[str, list[MetricHistogram]] = {}
     for run in runs:
         for name, metric in run.metrics.items():
@@ -92,12 +92,12 @@ def merge_runs(runs: Iterable[Histograms]) -> Histograms:
 
 
 def encode_all(metrics: Mapping[str, npt.NDArray[np.int64]]) -> Histograms:
-    """Histograms of several metrics by name; metrics without a value are left out."""
+    """Return the histograms of several metrics by name; metrics without a value are left out."""
     return Histograms(metrics={name: encode(values) for name, values in metrics.items() if len(values)})
 
 
 def percentile_ns(metric: MetricHistogram, share: float) -> int | None:
-    """Value at the nearest rank of `share` (the lowest the histogram cannot tell from it); None of nothing."""
+    """Return the value at `share`'s nearest rank (the lowest the histogram cannot tell from it); None of nothing."""
     if not metric.count:
         return None
     histogram = _decoded(metric)

@@ -86,7 +86,7 @@ class Figures(Document):
         return {one.key: self.__pydantic_extra__[one.key] for one in metrics_of(self.level)}
 
     def has(self, key: MetricKey) -> bool:
-        """Whether this figure exists."""
+        """Tell whether this figure exists."""
         found = self.__pydantic_extra__[key]
         return found is not None and not isinstance(found, Absent)
 

@@ -80,11 +80,11 @@ class RequestTable:
     lagged: Ints
 
     def __len__(self) -> int:
-        """Number of requests."""
+        """Return the number of requests."""
         return len(self.sent_ns)
 
     def where(self, mask: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> RequestTable:
-        """Table of the rows that `mask` (booleans or row numbers) picks, in its order."""
+        """Return the table of the rows that `mask` (booleans or row numbers) picks, in its order."""
         return RequestTable(**{c.name: getattr(self, c.name)[mask] for c in fields(self)})
 
 
@@ -103,7 +103,7 @@ class EventTable:
     read: Ints
 
     def __len__(self) -> int:
-        """Number of events."""
+        """Return the number of events."""
         return len(self.read_ns)
 
 
@@ -111,7 +111,7 @@ Table = TypeVar("Table", RequestTable, EventTable)
 
 
 def to_bytes(table: RequestTable | EventTable) -> bytes:
-    """The table as a compressed NumPy archive."""
+    """Return the table as a compressed NumPy archive."""
     buffer = io.BytesIO()
     columns: dict[str, Any] = {c.name: getattr(table, c.name) for c in fields(table)}
     np.savez_compressed(buffer, **columns)
@@ -119,7 +119,7 @@ def to_bytes(table: RequestTable | EventTable) -> bytes:
 
 
 def from_bytes(kind: type[Table], data: bytes, *, origin: str) -> Table:
-    """Table read back from `to_bytes`; StoreError names `origin` when it is damaged."""
+    """Read a table back from `to_bytes`; StoreError names `origin` when it is damaged."""
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:
             return kind(**{c.name: archive[c.name] for c in fields(kind)})

@@ -24,12 +24,12 @@ class ProviderRows:
     send_ns: Ints
 
     def __len__(self) -> int:
-        """Number of requests."""
+        """Return the number of requests."""
         return len(self.recv_ns)
 
 
 def read_provider_rows(data: bytes, *, origin: str) -> ProviderRows:
-    """Rows of the provider's CSV; StoreError names `origin` where it is damaged."""
+    """Read the rows of the provider's CSV; StoreError names `origin` where it is damaged."""
     rows = csv.DictReader(io.StringIO(data.decode("utf-8", errors="replace")))
     try:
         kept = [(_number(row["reference"]), _time(row["recv_ns"]), _time(row["send_ns"])) for row in rows]

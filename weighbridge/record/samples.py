@@ -48,15 +48,15 @@ class SampleTable:
             raise ValueError(f"columns of different length: {sorted(lengths)}")
 
     def __len__(self) -> int:
-        """Number of requests."""
+        """Return the number of requests."""
         return len(self.sent_s)
 
     def where(self, mask: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> SampleTable:
-        """Table of the rows that `mask` (booleans or row numbers) picks, in its order."""
+        """Return the table of the rows that `mask` (booleans or row numbers) picks, in its order."""
         return SampleTable(**{c.name: getattr(self, c.name)[mask] for c in fields(self)})
 
     def to_bytes(self) -> bytes:
-        """The table as a compressed NumPy archive."""
+        """Return the table as a compressed NumPy archive."""
         buffer = io.BytesIO()
         columns: dict[str, Any] = {c.name: getattr(self, c.name) for c in fields(self)}
         np.savez_compressed(buffer, **columns)
@@ -64,7 +64,7 @@ class SampleTable:
 
     @classmethod
     def from_bytes(cls, data: bytes, *, origin: str) -> SampleTable:
-        """Table read back from `to_bytes`; StoreError names `origin` when it is damaged."""
+        """Read a table back from `to_bytes`; StoreError names `origin` when it is damaged."""
         try:
             with np.load(io.BytesIO(data), allow_pickle=False) as archive:
                 return cls(**{c.name: archive[c.name] for c in fields(cls)})
@@ -73,12 +73,12 @@ class SampleTable:
 
 
 def empty() -> SampleTable:
-    """A table without rows."""
+    """Return a table without rows."""
     return from_columns(sent_s=np.empty(0), end_s=np.empty(0))
 
 
 def from_columns(*, sent_s: Times, end_s: Times, **others: Any) -> SampleTable:
-    """Table from the columns at hand; the others are filled with what stands for unknown."""
+    """Make a table from the columns at hand; the others are filled with what stands for unknown."""
     count = len(sent_s)
     nothing = np.full(count, np.nan)
     filled: dict[str, Any] = {

@@ -41,23 +41,23 @@ class ChunkStamp:
 
 
 def letters(number: int, width: int = 16) -> str:
-    """`width` letters a–p for the lowest nibbles of a number, highest first."""
+    """Return `width` letters a–p for the lowest nibbles of a number, highest first."""
     return "".join(_LETTERS[(number >> (4 * place)) & 15] for place in reversed(range(width)))
 
 
 def check_letter(text: str) -> str:
-    """Letter that follows `text` in a mark."""
+    """Return the letter that follows `text` in a mark."""
     return _LETTERS[sum(text.encode("ascii")) % 16]
 
 
 def reference(number: int) -> str:
-    """The mark of one prompt."""
+    """Return the mark of one prompt."""
     mark = REFERENCE_WORD + letters(number)
     return mark + check_letter(mark)
 
 
 def find_reference(text: str) -> int | None:
-    """The number of the first whole reference in a text; None without one."""
+    """Return the number of the first whole reference in a text; None without one."""
     for match in _REFERENCE.finditer(text):
         if check_letter(match.group(0)[:-1]) == match.group(2):
             return _number(match.group(1))
@@ -65,7 +65,7 @@ def find_reference(text: str) -> int | None:
 
 
 def find_stamp(text: str) -> Stamp | None:
-    """The stamp in a text; None when there is none that is whole."""
+    """Return the stamp in a text; None when there is none that is whole."""
     for match in _STAMP.finditer(text):
         if check_letter(match.group(0)[:-1]) == match.group(3):
             return Stamp(_number(match.group(1)), _number(match.group(2)))
@@ -73,7 +73,7 @@ def find_stamp(text: str) -> Stamp | None:
 
 
 def find_chunks(text: str) -> tuple[ChunkStamp, ...]:
-    """Every whole chunk stamp in a text, in its order."""
+    """Return every whole chunk stamp in a text, in its order."""
     return tuple(
         ChunkStamp(_number(match.group(1)), _number(match.group(2)))
         for match in _CHUNK.finditer(text)

@@ -50,7 +50,7 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 def digest(path: Path) -> str:
-    """SHA-256 of a file, hexadecimal."""
+    """Return the SHA-256 of a file, hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -110,7 +110,7 @@ class CampaignStore:
         write_atomically(self.folder / name, document.to_json().encode())
 
     def commit(self, record: RunRecord, files: Mapping[str, bytes], samples: SampleTable | None) -> Path:
-        """Folder of one attempt kept: its files first, `run.json` with their digests last, then the rename."""
+        """Keep an attempt and return its folder: files first, `run.json` with their digests last, then the rename."""
         target = self._place(record)
         partial = target.with_name(_PARTIAL + target.name)
         if partial.exists():
@@ -143,25 +143,25 @@ class CampaignStore:
         self.write_document("finished.json", finished)
 
     def record(self) -> CampaignRecord:
-        """The campaign's own record."""
+        """Return the campaign's own record."""
         return _read(CampaignRecord, self.folder / "campaign.json")
 
     def finished(self) -> Finished | None:
-        """How it ended, None while it runs or after a crash."""
+        """Return how it ended, None while it runs or after a crash."""
         path = self.folder / "finished.json"
         return _read(Finished, path) if path.exists() else None
 
     def certificate(self) -> Certificate | None:
-        """The certificate that it made, None of a campaign that calibrated nothing."""
+        """Return the certificate that it made, None of a campaign that calibrated nothing."""
         path = self.folder / "certificate.json"
         return _read(Certificate, path) if path.exists() else None
 
     def summary(self) -> Summary:
-        """The stored summary."""
+        """Return the stored summary."""
         return _read(Summary, self.folder / "summary.json")
 
     def runs(self) -> tuple[RunRecord, ...]:
-        """Every committed attempt, by cell, block and attempt."""
+        """Return every committed attempt, by cell, block and attempt."""
         paths = sorted(self.folder.glob("cells/*/b*/run.json"))
         records = [_read(RunRecord, path) for path in paths]
         return tuple(sorted(records, key=lambda run: (run.cell, run.block, run.attempt)))
@@ -186,7 +186,7 @@ def _read(kind: type[Kind], path: Path) -> Kind:
 
 
 def find_campaign(results: Path, name: str) -> CampaignStore:
-    """The campaign that a user means: a folder, a campaign's name, or `latest`."""
+    """Return the campaign that a user means: a folder, a campaign's name, or `latest`."""
     given = Path(name)
     campaigns = results / "campaigns"
     if name == "latest":

@@ -28,12 +28,12 @@ class DelayRows:
     cpu_ns: Ints
 
     def __len__(self) -> int:
-        """Number of requests."""
+        """Return the number of requests."""
         return len(self.reference)
 
 
 def read_delay_rows(data: bytes, *, origin: str) -> DelayRows:
-    """Rows of a gateway's CSV; those without a reference are left out. StoreError names `origin` when damaged."""
+    """Read a gateway's CSV; rows without a reference are left out. StoreError names `origin` when damaged."""
     rows = csv.DictReader(io.StringIO(data.decode("utf-8", errors="replace")))
     try:
         kept = [_read_row(row) for row in rows if row["reference"]]

@@ -16,7 +16,7 @@ from weighbridge.errors import InputError, Interrupted, WeighbridgeError
 
 
 def project() -> Path:
-    """The project's folder: the nearest one above the working folder that has a `tasks.py`."""
+    """Find the project's folder: the nearest one above the working folder that has a `tasks.py`."""
     here = Path.cwd()
     return next((folder for folder in (here, *here.parents) if (folder / "tasks.py").is_file()), here)
 
@@ -27,12 +27,12 @@ def home() -> Path:
 
 
 def results_folder(out: str) -> Path:
-    """The results folder: `--out`, else `results` of the project."""
+    """Return the results folder: `--out`, else `results` of the project."""
     return Path(out).absolute() if out else project() / "results"
 
 
 def environment() -> Mapping[str, str]:
-    """The caller's environment."""
+    """Return the caller's environment."""
     return dict(os.environ)
 
 
@@ -47,7 +47,7 @@ def number(flag: str, text: str, parse: Callable[[str], int]) -> int | None:
 
 
 def command_line() -> str:
-    """The command as the user typed it, for the page that says how to repeat it."""
+    """Return the command as the user typed it, for the page that says how to repeat it."""
     return shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
 
 
@@ -78,7 +78,7 @@ def _help(name: str) -> None:
 
 
 def guarded(task: Callable[..., Any]) -> Callable[..., Any]:
-    """The task with its errors told in one sentence and turned into exit codes; a bug keeps its traceback."""
+    """Wrap the task: its errors are told in one sentence and turned into exit codes; a bug keeps its traceback."""
 
     @functools.wraps(task)
     def run(*args: Any, **kwargs: Any) -> Any:

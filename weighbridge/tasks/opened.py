@@ -39,7 +39,7 @@ class Asked:
 
 
 def open_matrix(asked: Asked) -> Opened:
-    """The matrix that the flags mean, expanded and selected; InputError when something does not fit."""
+    """Open the matrix that the flags mean, expanded and selected; InputError when something does not fit."""
     path = Path(asked.matrix) if asked.matrix else _default_matrix()
     loaded = read_matrix(path, TRAITS, quick=asked.quick).override(runs=asked.runs, driver=asked.driver)
     extra = (Path(asked.recipes),) if asked.recipes else ()

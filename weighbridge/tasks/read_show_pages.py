@@ -38,7 +38,7 @@ def pages(*, campaign: str, out: str, site: str) -> None:
 
 
 def _summary(store: CampaignStore, *, rebuild: bool) -> Summary:
-    """The stored summary; made from the runs where a campaign was cut before it could write one."""
+    """Return the stored summary; it is made from the runs where a campaign was cut before it could write one."""
     if rebuild or not (store.folder / "summary.json").exists():
         return rebuild_summary(store)
     return store.summary()

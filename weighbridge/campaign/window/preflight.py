@@ -36,7 +36,7 @@ class _Came:
 
 
 def preflight(lane: Lane, mocks: Mocks, mode: Mode, answer: AnswerSpec) -> Evidence:
-    """What one request of this mode through the lane showed."""
+    """Send one request of this mode through the lane and return what it showed."""
     mocks.reset(answer)
     sent = _request(mode)
     try:
@@ -121,7 +121,7 @@ def _form_problem(got: http.HttpAnswer, mode: Mode, answer: openai_chat.ChatAnsw
 
 
 def _difference(came: _Came, mode: Mode, answer: AnswerSpec) -> str | None:
-    """What of the provider's stream is missing or out of order, by the stamps in its chunks."""
+    """Tell what of the provider's stream is missing or out of order, by the stamps in its chunks."""
     stamps = find_chunks(came.answer.text) if mode == "stream" else ()
     if not stamps:
         return None

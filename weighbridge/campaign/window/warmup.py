@@ -36,7 +36,7 @@ class Warmed:
 
 
 def warm_up(lane: Lane, mode: Mode, answer: AnswerSpec) -> Warmed:
-    """What the warm-up saw; steady when the medians of two groups of ten in a row differ by less than 10 %."""
+    """Return what a warm-up saw; steady when the medians of two groups of ten in a row differ by less than 10 %."""
     times: list[float] = []
     claims: list[float] = []
     header = lane.setup.recipe.overhead_header
@@ -63,7 +63,7 @@ def warm_up(lane: Lane, mode: Mode, answer: AnswerSpec) -> Warmed:
 
 
 def self_reported_s(header: OverheadHeader, got: http.HttpAnswer) -> float | None:
-    """The gateway's own overhead in seconds as its header tells it; None where it tells none."""
+    """Read the gateway's own overhead in seconds from its header; None where it tells none."""
     try:
         value = float(got.header(header.name) or "")
     except ValueError:

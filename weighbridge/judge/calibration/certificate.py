@@ -53,7 +53,7 @@ class Findings:
 
 
 def certify(origin: Origin, findings: Findings, *, is_quick: bool) -> Certificate:
-    """The certificate. It passes when nothing failed and something was weighed and injected.
+    """Return the certificate. It passes when nothing failed and something was weighed and injected.
 
     Provisional: made by `--quick`, or with fewer than 3 blocks, 500 requests a block or 1,000 control samples.
     """
@@ -80,7 +80,7 @@ def certify(origin: Origin, findings: Findings, *, is_quick: bool) -> Certificat
 
 
 def invalid(certificate: Certificate, now: Origin) -> str | None:
-    """Why a certificate does not hold for another campaign; None when it does.
+    """Return why a certificate does not hold for another campaign; None when it does.
 
     It holds on the same host and kernel, with the same method and tool versions, for seven days, if it passed.
     Tools that only one of the two used do not matter.

@@ -18,7 +18,7 @@ Check = Callable[[Runs, Runs], str | None]
 
 
 def detected(fault: str, runs: Runs, baselines: Runs) -> FaultResult:
-    """Whether the runs of a gateway with this fault were detected; a value behind the name (`coalesce-4`) is no part.
+    """Tell whether runs of a gateway with this fault were detected; a value after the name (`coalesce-4`) is no part.
 
     ValueError for a fault that no check is about.
     """

@@ -30,12 +30,12 @@ class Timed:
     late_ns: Ints
 
     def __len__(self) -> int:
-        """Number of requests."""
+        """Return the number of requests."""
         return len(self.ns)
 
 
 def truth_quantile(sleeps: Timed, control: Timed, share: float) -> int:
-    """Value at the nearest rank of `share` among all sums of a sleep and a control sample of like lateness, ns.
+    """Return the ns at the nearest rank of `share` among all sums of a sleep and a control sample of like lateness.
 
     Every sleep counts the same, however many control samples it is joined with. The pairs are counted, not made:
     with s sleeps and t control samples it takes s·log t for each of at most 63 halvings and no memory to speak of.
@@ -57,12 +57,12 @@ def truth_quantile(sleeps: Timed, control: Timed, share: float) -> int:
 
 
 def _count_up_to(limit_ns: int, sleeps: Ints, ordered: Ints) -> float:
-    """Sleeps of a group, each counted by the share of its sums with control samples of the group not above."""
+    """Count the sleeps of a group, each by the share of its sums with control samples of the group not above."""
     return float(np.searchsorted(ordered, limit_ns - sleeps, side="right").sum()) / len(ordered)
 
 
 def _alike(sleeps: Timed, control: Timed) -> Iterator[tuple[Ints, Ints]]:
-    """Sleeps and sorted control samples that go together."""
+    """Yield sleeps and sorted control samples that go together."""
     count = max(1, min(_GROUP_COUNT, len(sleeps) // _GROUP_NEEDS_COUNT, len(control) // _GROUP_NEEDS_COUNT))
     mine, theirs = _group_of(sleeps.late_ns, count), _group_of(control.late_ns, count)
     if not np.isin(mine, theirs).all():
@@ -73,19 +73,22 @@ def _alike(sleeps: Timed, control: Timed) -> Iterator[tuple[Ints, Ints]]:
 
 
 def _group_of(late_ns: Ints, count: int) -> Ints:
-    """Number of the group of each, from the least late on; those that were equally late are in one."""
+    """Return the number of the group of each, from the least late on; those that were equally late are in one."""
     place: Ints = np.searchsorted(np.sort(late_ns), late_ns, side="left")
     return place * count // len(late_ns)
 
 
 def quantile_ns(values: Ints, share: float) -> int:
-    """Value at the nearest rank of `share`, ns; ValueError of nothing."""
+    """Return the value at the nearest rank of `share`, ns; ValueError of nothing."""
     place = quantiles.rank(len(values), share) - 1
     return int(np.partition(values, place)[place])
 
 
 def sampling_error_ns(values: Ints, share: float) -> float:
-    """Standard error of a quantile of so many samples, ns: half the distance of the order statistics around it."""
+    """Return the standard error of a quantile of so many samples, ns.
+
+    It is half the distance of the order statistics around the quantile.
+    """
     count = len(values)
     middle, off = count * share, math.sqrt(count * share * (1 - share))
     low, high = (min(max(place, 0), count - 1) for place in (math.floor(middle - off), math.ceil(middle + off)))

@@ -93,14 +93,14 @@ class KnownDelay:
 
 
 def weigh(delay: KnownDelay, resolution: Sequence[Resolution] = ()) -> tuple[DelayResult, ...]:
-    """One row a percentile; ValueError for a delay without blocks. `resolution` widens the limit of cells alone."""
+    """Return one row a percentile; ValueError without blocks. `resolution` widens the limit of cells alone."""
     if not delay.blocks:
         raise ValueError(f"delay {delay.name}: no block to judge")
     return tuple(_row(delay, figure, resolution) for figure in PERCENTILES)
 
 
 def block_error(block: DelayBlock, figure: Percentile) -> BlockError:
-    """Errors of one block at one percentile: added − control − known, and shift − known."""
+    """Return the errors of one block at one percentile: added − control − known, and shift − known."""
     share = SHARES[figure]
     control_ns = quantile_ns(block.control.added_ns, share)
     known_ns = truth_quantile(block.sleeps, Timed(block.control.added_ns, block.control_late_ns), share) - control_ns
@@ -117,14 +117,14 @@ def block_error(block: DelayBlock, figure: Percentile) -> BlockError:
 
 
 def limit_ms(figure: Percentile, known_ms: float) -> float:
-    """Largest |error| that passes at this percentile of this delay."""
+    """Return the largest |error| that passes at this percentile of this delay."""
     return max(RELATIVE_LIMIT[figure] * abs(known_ms), ABSOLUTE_LIMIT_MS[figure])
 
 
 def aa_pair(
     pairs: Sequence[tuple[LaneSamples, LaneSamples]], mode: Mode, arrangement: Arrangement
 ) -> tuple[Resolution, ...]:
-    """What pairs of lanes of one control show, one pair a block; ValueError without a pair.
+    """Return what pairs of lanes of one control show, one pair a block; ValueError without a pair.
 
     The half width of one block's difference is t · root mean square over the blocks: under A/A its mean is known
     to be zero, so that n blocks give n degrees of freedom. The pair passes when its median difference is within the
@@ -138,7 +138,7 @@ def aa_pair(
 
 
 def under_jitter(delays: Sequence[KnownDelay]) -> tuple[JitterResult, ...]:
-    """Added time against shift, by mode and percentile, over the delays that were measured under jitter."""
+    """Compare added time with shift, by mode and percentile, over the delays that were measured under jitter."""
     jittered = [delay for delay in delays if delay.condition == "jitter"]
     modes = dict.fromkeys(delay.mode for delay in jittered)
     return tuple(
@@ -150,7 +150,7 @@ def under_jitter(delays: Sequence[KnownDelay]) -> tuple[JitterResult, ...]:
 
 
 def burn(known_ms: float, measured_ms: float, rate_rps: float, request_count: int) -> CpuResult:
-    """A known CPU burn for each request against what was read; 5 % passes, of fewer than 2,000 requests 10 %."""
+    """Compare a known CPU burn for each request with what was read; 5 % passes, of fewer than 2,000 requests 10 %."""
     limit = CPU_LIMIT_RATIO if request_count >= CPU_NEEDS_COUNT else 2 * CPU_LIMIT_RATIO
     return CpuResult(
         known_ms=known_ms,
@@ -195,7 +195,7 @@ def _row(delay: KnownDelay, figure: Percentile, resolution: Sequence[Resolution]
 
 
 def _is_firm(blocks: Sequence[DelayBlock], figure: Percentile) -> bool:
-    """Whether the blocks together have 10 samples beyond the percentile: METHOD 5 keeps the others out of gates."""
+    """Tell whether the blocks together have 10 samples beyond the percentile: METHOD 5 keeps others out of gates."""
     return (
         sum(quantiles.beyond(len(block.lane.added_ns), SHARES[figure]) for block in blocks)
         >= quantiles.SAMPLES_BEYOND
@@ -203,7 +203,7 @@ def _is_firm(blocks: Sequence[DelayBlock], figure: Percentile) -> bool:
 
 
 def _median_block(errors: Sequence[BlockError]) -> BlockError:
-    """The median block by added error; of an even number the one of the middle two with the larger |error|."""
+    """Return the median block by added error; of an even number the one of the middle two with the larger |error|."""
     ordered = sorted(errors, key=lambda one: one.added_error_ms)
     middle = ordered[(len(ordered) - 1) // 2 : len(ordered) // 2 + 1]
     return max(middle, key=lambda one: abs(one.added_error_ms))
@@ -215,12 +215,12 @@ def _is_thin(blocks: Sequence[DelayBlock]) -> bool:
 
 
 def is_thin(block_count: int, sample_count: int, control_count: int) -> bool:
-    """Whether a figure has too little behind it for a certificate that is more than provisional."""
+    """Tell whether a figure has too little behind it for a certificate that is more than provisional."""
     return block_count < BLOCKS_NEEDED or sample_count < SAMPLES_NEEDED or control_count < CONTROL_NEEDED
 
 
 def _sampling_ms(one: LaneSamples, other: LaneSamples, figure: Percentile) -> float:
-    """Largest difference of two lanes that so few samples alone explain: three standard errors."""
+    """Return the largest difference of two lanes that so few samples alone explain: three standard errors."""
     errors = [sampling_error_ns(lane.added_ns, SHARES[figure]) for lane in (one, other)]
     return SIGMAS * math.hypot(*errors) / _NS_PER_MS
 
@@ -257,7 +257,7 @@ def _resolution(
 
 
 def _interval_ms(differences: Sequence[float]) -> float:
-    """Half width of the t interval of their mean; 0 of a single one."""
+    """Return the half width of the t interval of their mean; 0 of a single one."""
     count = len(differences)
     return t_quantile(count - 1) * statistics.stdev(differences) / math.sqrt(count) if count > 1 else 0.0
 

@@ -28,7 +28,7 @@ class MeasuredLane:
     sleeps: Timed
 
     def __len__(self) -> int:
-        """Number of requests."""
+        """Return the number of requests."""
         return len(self.sleeps)
 
     @property
@@ -38,19 +38,19 @@ class MeasuredLane:
 
 
 def timed_rows(facts: Trace) -> Mask:
-    """Rows behind the added times of a window."""
+    """Return the rows behind the added times of a window."""
     rows: Mask = pick_rows(facts).timed
     return rows
 
 
 def good_rows(facts: Trace) -> Mask:
-    """Rows behind the times of a window that need no stamp."""
+    """Return the rows behind the times of a window that need no stamp."""
     rows: Mask = pick_rows(facts).kept
     return rows
 
 
 def lane_samples(facts: Trace, rows: Mask) -> LaneSamples:
-    """Added and total time at the client of these rows: of streams to the first content."""
+    """Return the added and total time at the client of these rows: of streams to the first content."""
     requests = facts.requests
     if facts.mode == "plain":
         return LaneSamples(added_to_end(requests, rows).added_ns, _since_sent(requests, rows, requests.end_ns))
@@ -60,7 +60,7 @@ def lane_samples(facts: Trace, rows: Mask) -> LaneSamples:
 
 
 def measured_lane(facts: Trace, rows: Mask, recorded: DelayRows) -> MeasuredLane:
-    """These rows with their recorded sleeps."""
+    """Return these rows with their recorded sleeps."""
     places = np.flatnonzero(rows)
     order = np.argsort(recorded.reference, kind="stable")
     known = recorded.reference[order]
@@ -76,13 +76,13 @@ def measured_lane(facts: Trace, rows: Mask, recorded: DelayRows) -> MeasuredLane
 
 
 def burnt_ms(facts: Trace, recorded: DelayRows) -> float | None:
-    """Mean CPU that the gateway recorded to have burnt for the requests of a window, ms; None without a record."""
+    """Return the mean CPU that the gateway recorded as burnt for a window's requests, ms; None without a record."""
     mine = np.isin(recorded.reference, facts.requests.reference) & (recorded.cpu_ns >= 0)
     return float(recorded.cpu_ns[mine].mean()) / 1e6 if mine.any() else None
 
 
 def delay_block(block: int, lane: MeasuredLane, control: Sequence[MeasuredLane]) -> DelayBlock:
-    """A delay beside the control of its block: all lanes of the control, as one."""
+    """Put a delay beside the control of its block: all lanes of the control, as one."""
     nets = [one.net for one in control]
     return DelayBlock(
         block=block,

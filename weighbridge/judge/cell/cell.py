@@ -67,7 +67,7 @@ def _bare(attempts: Attempts, found: Outcome, flags: Sequence[str]) -> CellSumma
 
 
 def _run_flags(attempts: Attempts) -> Iterator[str]:
-    """Flags of the accepted runs; of all attempts when none was accepted."""
+    """Yield the flags of the accepted runs; of all attempts when none was accepted."""
     for run in attempts.accepted or attempts.runs:
         yield from run.flags
         if not checks.memory_in_order(run.resources):

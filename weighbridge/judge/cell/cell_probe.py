@@ -50,7 +50,7 @@ def summarise(attempts: Attempts, baselines: Sequence[RunRecord], found: Outcome
 
 
 def buffering_against(accepted: Sequence[RunRecord], baselines: Sequence[RunRecord]) -> str | None:
-    """Buffering verdict of the runs together, against the direct lane of the same blocks where there is one."""
+    """Judge the buffering of the runs together, against the direct lane of the same blocks where there is one."""
     mine = [one for run in accepted for one in _bunching(run)]
     blocks = {run.block for run in accepted}
     theirs = [one for run in baselines if run.block in blocks for one in _bunching(run)]
@@ -63,7 +63,7 @@ def _bunching(run: RunRecord) -> Iterator[Bunching]:
 
 
 def _claimed_difference(attempts: Attempts, headline: TimeKey, found: Outcome) -> TimingOrAbsent:
-    """Added time minus the self-reported overhead of a run: of percentiles a difference, of means by request."""
+    """Subtract a run's self-reported overhead from its added time: percentiles as a difference, means by request."""
     absent = missing(METRICS["self_reported_difference_ms"], attempts.plan, found)
     accepted = attempts.accepted
     if absent is not None and absent.absent != "saturated":

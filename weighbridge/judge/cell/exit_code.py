@@ -8,7 +8,7 @@ from weighbridge.record.summary import Summary
 
 
 def exit_code(summary: Summary) -> int:
-    """0 when every cell has an outcome to publish, 3 when some cell has none or the own certificate failed."""
+    """Return 0 when every cell has an outcome to publish, 3 when some cell has none or the own certificate failed."""
     found = summary.certificate
     if isinstance(found, Certificate) and found.campaign == summary.campaign and not found.passed:
         return 3

@@ -66,7 +66,7 @@ def _memory(used: Resources) -> dict[MetricKey, FigureValue]:
 
 
 def _per_request(run: RunRecord, value: float | None) -> float | None:
-    """Value ÷ requests that the client started (of a run without that count: that reached the provider)."""
+    """Divide by the requests that the client started (of a run without that count: that reached the provider)."""
     if run.counts is None or value is None:
         return None
     sent = run.counts.client_sent_count
@@ -75,7 +75,7 @@ def _per_request(run: RunRecord, value: float | None) -> float | None:
 
 
 def cpu_ms_of(run: RunRecord) -> float | None:
-    """CPU ms per request, less what the idle gateway would have used in the same time."""
+    """Return the CPU ms per request, less what the idle gateway would have used in the same time."""
     used = run.resources
     if used.cpu_s is None:
         return None

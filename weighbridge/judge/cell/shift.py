@@ -85,7 +85,7 @@ def _flags(metric: Metric, moved: TimingOrAbsent, pairs: Sequence[Pair], planned
 
 
 def shift(pairs: Sequence[Pair]) -> TimingOrAbsent:
-    """Median over the pairs (gateway, direct) of percentile minus percentile, with the interval over them.
+    """Return the median over the pairs (gateway, direct) of percentile minus percentile, with the interval over them.
 
     `n` is the smallest sample size of any run of either lane. It has no mean. A percentile that is null or has
     few samples on one side is so in the shift.
@@ -96,7 +96,7 @@ def shift(pairs: Sequence[Pair]) -> TimingOrAbsent:
 
 
 def difference(through: Timing, direct: Timing) -> Timing:
-    """Percentile minus percentile of two runs of one block."""
+    """Return percentile minus percentile of two runs of one block."""
     smaller, larger = sorted((through, direct), key=lambda one: one.n)
     values = {name: _minus(through.percentile(name), direct.percentile(name)) for name in SHARES}
     few = {**larger.few_samples, **smaller.few_samples}
@@ -111,7 +111,7 @@ def difference(through: Timing, direct: Timing) -> Timing:
 
 
 def pairs_of(runs: Sequence[RunRecord], baselines: Sequence[RunRecord], key: TimeKey) -> tuple[Pair, ...]:
-    """Each run that has this figure, with the direct run of the same block that has it; accepted ones first."""
+    """Pair each run that has this figure with the direct run of the same block that has it; accepted ones first."""
     by_block: dict[int, Timing] = {}
     for baseline in sorted(baselines, key=lambda run: (not run.accepted, run.attempt)):
         for timing in _timing(baseline, key):
@@ -122,7 +122,7 @@ def pairs_of(runs: Sequence[RunRecord], baselines: Sequence[RunRecord], key: Tim
 
 
 def baseline_limited(moved: TimingOrAbsent, pairs: Sequence[Pair], provider_ms: float) -> bool:
-    """Whether the direct lane's own p99 above the provider's planned time is more than 20 % of the shift's p50.
+    """Tell whether the direct lane's own p99 above the provider's planned time is more than 20 % of the shift's p50.
 
     The provider's time is no part of a baseline: what the direct lane takes beyond it is what the rig adds.
     """
@@ -145,7 +145,7 @@ def _timing(run: RunRecord, key: TimeKey) -> Iterator[Timing]:
 
 
 def by_cell(runs: Sequence[RunRecord]) -> Mapping[str, tuple[RunRecord, ...]]:
-    """The runs of each cell in the order of block and attempt."""
+    """Return the runs of each cell in the order of block and attempt."""
     found: dict[str, list[RunRecord]] = {}
     for run in sorted(runs, key=lambda one: (one.block, one.attempt)):
         found.setdefault(run.cell, []).append(run)

@@ -46,7 +46,7 @@ class Line:
 
 
 def fit(points: Sequence[Point]) -> Line | None:
-    """A least-squares line for each block with two places on the axis; None when no block has them."""
+    """Fit a least-squares line for each block with two places on the axis; None when no block has them."""
     slopes, intercepts, residual = [], [], 0.0
     for block in sorted({point.block for point in points}):
         mine = [point for point in points if point.block == block]
@@ -60,7 +60,7 @@ def fit(points: Sequence[Point]) -> Line | None:
 
 
 def slopes(campaign: CampaignRecord, runs: Mapping[str, Sequence[RunRecord]]) -> tuple[Slope, ...]:
-    """Every line of the campaign; `runs` are the attempts of each cell. Saturated and rejected runs are no points."""
+    """Fit every line of the campaign; `runs` are each cell's attempts. Saturated and rejected runs are no points."""
     return tuple(
         made
         for axis in ("payload_kib", "answer_chunks")

@@ -26,7 +26,7 @@ NOT_ENDED = Absent(absent="not_ended")
 
 
 def summarise(campaign: CampaignRecord, runs: Sequence[RunRecord], finished: Finished | None) -> Summary:
-    """The whole campaign as pages and outside readers get it; `finished` is None while it runs or after a crash.
+    """Give the whole campaign as pages and outside readers get it; `finished` is None while it runs or after a crash.
 
     The same campaign and runs give the same summary, in whatever order the runs are given.
     """
@@ -93,7 +93,7 @@ def _gateways(gateways: Sequence[GatewayFacts]) -> tuple[GatewaySummary, ...]:
 
 
 def _with_baseline_flags(cells: Sequence[CellSummary]) -> Iterator[CellSummary]:
-    """The cells, with `baseline_slow` on each direct cell that is slow under its load and those compared with it."""
+    """Yield the cells, with `baseline_slow` on each direct cell slow under its load and on those compared with it."""
     slow = {cell.cell for cell in cells if cell.gateway == BASELINE and _is_slow(cell, cells)}
     for cell in cells:
         if cell.cell in slow or cell.baseline in slow:

@@ -47,7 +47,7 @@ class Outcome:
 
 
 def outcome(attempts: Attempts) -> Outcome:
-    """What a cell's attempts say together.
+    """Return what a cell's attempts say together.
 
     Not claimed: `not_supported`; not to be had: `unavailable`; nothing accepted: the verdict of the commonest
     reason. When fewer were accepted than wanted and more attempts were rejected for the gateway's doing than

@@ -30,17 +30,17 @@ class Legs:
 
 
 def added_to_end(requests: RequestTable, rows: Mask) -> Legs:
-    """Added time of plain answers: to the last byte."""
+    """Return the added time of plain answers: to the last byte."""
     return _legs(requests, rows, requests.end_ns)
 
 
 def added_to_first(requests: RequestTable, rows: Mask) -> Legs:
-    """Added time of streams to the first content; its send is that of the first chunk."""
+    """Return the added time of streams to the first content; its send is that of the first chunk."""
     return _legs(requests, rows, requests.first_content_ns)
 
 
 def added_to_stream_end(requests: RequestTable, events: EventTable, rows: Mask, chunk_count: int) -> Ints:
-    """Added time of streams to their end in ns: (end − t0) − (send of the last chunk − recv).
+    """Return the added time of streams to their end in ns: (end − t0) − (send of the last chunk − recv).
 
     The provider's end marker follows its last chunk at once, so that the chunk's stamp stands for the end. A
     stream whose last chunk did not come has no such time.

@@ -45,7 +45,7 @@ class _Streams:
 
 
 def bunching(events: EventTable) -> Bunching | Absent:
-    """Counts of one run from its events (as `events.of_rows` gives them); absent without a stamped pair."""
+    """Return the counts of a run from its events (as `events.of_rows` gives them); absent without a stamped pair."""
     stamped = _stamped(events)
     pairs = neighbours(stamped, stamped=True)
     if not len(pairs.later):
@@ -70,7 +70,7 @@ def bunching(events: EventTable) -> Bunching | Absent:
 
 
 def added(parts: Sequence[Bunching]) -> Bunching:
-    """Counts of several runs added; hold and period are medians over the runs that have them."""
+    """Add the counts of several runs; hold and period are medians over the runs that have them."""
     holds = [one.hold_gaps for one in parts if one.hold_gaps is not None]
     periods = [one.period_ms for one in parts if one.period_ms is not None]
     return Bunching(
@@ -85,17 +85,17 @@ def added(parts: Sequence[Bunching]) -> Bunching:
 
 
 def coalesced_ratio(counts: Bunching) -> float:
-    """Share of events that came in one read with the one before, of those sent 1 ms apart or more."""
+    """Return the share of events that came in one read with the one before, of those sent 1 ms apart or more."""
     return counts.coalesced_count / counts.pair_count if counts.pair_count else 0.0
 
 
 def bunched_ratio(counts: Bunching) -> float:
-    """Share of events read within 0.2 ms of the one before, of those sent 1 ms apart or more."""
+    """Return the share of events read within 0.2 ms of the one before, of those sent 1 ms apart or more."""
     return counts.bunched_count / counts.pair_count if counts.pair_count else 0.0
 
 
 def verdict(counts: Bunching, baseline: Bunching | None) -> Buffering | None:
-    """Buffering verdict by the rules above; without a baseline its share counts as none. None with too few pairs."""
+    """Judge buffering by the rules above; without a baseline its share counts as none. None with too few pairs."""
     if counts.stream_count and counts.held_stream_count >= HELD_STREAM_SHARE * counts.stream_count:
         return "held until complete"
     if counts.pair_count < PAIRS_NEEDED:
@@ -117,7 +117,7 @@ def _stamped(events: EventTable) -> EventTable:
 
 
 def _streams(events: EventTable) -> _Streams:
-    """Streams of two events or more."""
+    """Return the streams of two events or more."""
     begins = np.flatnonzero(np.r_[True, np.diff(events.row) != 0])
     ends = np.r_[begins[1:], len(events)] - 1
     several = ends > begins
@@ -133,7 +133,7 @@ def _held_count(events: EventTable, streams: _Streams) -> int:
 
 
 def _bunches(events: EventTable, bunched: Ints) -> tuple[float | None, float | None]:
-    """Median hold of a bunch in provider gaps, and median time between bunches of one stream in ms."""
+    """Return the median hold of a bunch in provider gaps, and the median time between bunches of one stream in ms."""
     if not len(bunched):
         return None, None
     # A bunch is a run of rows in which each is bunched with the one before.

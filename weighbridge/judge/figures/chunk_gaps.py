@@ -28,7 +28,7 @@ class Pairs:
 
 
 def of_rows(events: EventTable, rows: Mask) -> EventTable:
-    """The events of the requests that `rows` picks, by request and then as they were read."""
+    """Return the events of the requests that `rows` picks, by request and then as they were read."""
     picked = np.flatnonzero(rows[events.row])
     numbers = events.row[picked]
     if (np.diff(numbers) < 0).any():
@@ -37,7 +37,7 @@ def of_rows(events: EventTable, rows: Mask) -> EventTable:
 
 
 def neighbours(events: EventTable, *, stamped: bool) -> Pairs:
-    """Pairs of events read one after the other in one stream; with `stamped`, both with their send time."""
+    """Pair the events read one after the other in one stream; with `stamped`, both with their send time."""
     same = events.row[1:] == events.row[:-1]
     if stamped:
         known = events.send_ns != UNKNOWN
@@ -47,27 +47,27 @@ def neighbours(events: EventTable, *, stamped: bool) -> Pairs:
 
 
 def gaps_ns(events: EventTable) -> Ints:
-    """Time between the reads of neighbouring events; 0 in one read."""
+    """Return the time between the reads of neighbouring events; 0 in one read."""
     pairs = neighbours(events, stamped=False)
     return events.read_ns[pairs.later] - events.read_ns[pairs.earlier]
 
 
 def forwarding_ns(events: EventTable) -> Ints:
-    """Read time minus the send time in the chunk, of each stamped event."""
+    """Return the read time minus the send time in the chunk, of each stamped event."""
     known = events.send_ns != UNKNOWN
     late: Ints = events.read_ns[known] - events.send_ns[known]
     return late
 
 
 def distortion_ns(events: EventTable) -> Ints:
-    """|gap as read − gap as sent| of each pair: pairwise, no difference of percentiles, no sign."""
+    """Return |gap as read − gap as sent| of each pair: pairwise, no difference of percentiles, no sign."""
     pairs = neighbours(events, stamped=True)
     read = events.read_ns[pairs.later] - events.read_ns[pairs.earlier]
     return np.abs(read - (events.send_ns[pairs.later] - events.send_ns[pairs.earlier]))
 
 
 def stall_count(events: EventTable) -> int:
-    """Pairs read more than ten times as far apart as they were sent.
+    """Count the pairs read more than ten times as far apart as they were sent.
 
     The provider's gap counts as its median gap of the window, and as 1 ms, at least: a chunk that the provider sent
     late, and the next one right behind it, would make a stall of an ordinary wait.
@@ -82,7 +82,7 @@ def stall_count(events: EventTable) -> int:
 
 
 def last_send_ns(events: EventTable, request_count: int, chunk_count: int) -> Ints:
-    """Send time of chunk `chunk_count − 1` of each request; `UNKNOWN` where it did not come."""
+    """Return the send time of chunk `chunk_count − 1` of each request; `UNKNOWN` where it did not come."""
     last = np.full(request_count, UNKNOWN, dtype=np.int64)
     whole = (events.sequence == chunk_count - 1) & (events.send_ns != UNKNOWN)
     last[events.row[whole]] = events.send_ns[whole]

@@ -38,7 +38,7 @@ class ChunkCheck:
 
 
 def check_chunks(events: EventTable, request_count: int, chunk_count: int) -> ChunkCheck:
-    """Missing, repeated, reordered and damaged chunks of each request against `chunk_count` that were sent.
+    """Count missing, repeated, reordered and damaged chunks of each request against `chunk_count` that were sent.
 
     An event without a whole mark may be any chunk: it counts as damaged, and one chunk fewer as missing.
     """
@@ -62,7 +62,7 @@ def check_chunks(events: EventTable, request_count: int, chunk_count: int) -> Ch
 
 
 def stream_fidelity(requests: RequestTable, rows: Mask, chunks: ChunkCheck, chunk_count: int) -> Fidelity:
-    """Fidelity of the streams that `rows` picks."""
+    """Return the fidelity of the streams that `rows` picks."""
     events_equal = requests.content_count[rows] == chunk_count
     text = (chunks.damaged[rows] == 0) & (chunks.missing[rows] == 0)
     sequence = chunks.sequence_whole[rows]
@@ -82,7 +82,7 @@ def stream_fidelity(requests: RequestTable, rows: Mask, chunks: ChunkCheck, chun
 
 
 def plain_fidelity(requests: RequestTable, rows: Mask, states: States) -> Fidelity:
-    """Fidelity of the plain answers that `rows` picks: JSON that can be read, with its stamp whole in its text."""
+    """Return the fidelity of the plain answers that `rows` picks: readable JSON, with its stamp whole in its text."""
     total = int(np.count_nonzero(rows))
     text = int(np.count_nonzero(states[rows] == WHOLE))
     json_whole = int(np.count_nonzero(~np.isin(requests.outcome[rows], UNREADABLE)))
@@ -101,7 +101,7 @@ def plain_fidelity(requests: RequestTable, rows: Mask, states: States) -> Fideli
 
 
 def added(parts: Sequence[Fidelity]) -> Fidelity:
-    """Counts of several runs added, at the lowest level of any."""
+    """Add the counts of several runs, at the lowest level of any."""
     levels: tuple[FidelityLevel, ...] = ("differs", "text", "events")
     return Fidelity(
         level=next(level for level in levels if any(one.level == level for one in parts)),
@@ -118,7 +118,7 @@ def added(parts: Sequence[Fidelity]) -> Fidelity:
 
 
 def unwhole_count(found: object) -> int:
-    """Good answers that lack a chunk, or have one twice or out of order: errors, whatever their status says."""
+    """Count good answers that lack a chunk, or have one twice or out of order: errors, whatever their status says."""
     return found.answer_count - found.sequence_whole_count if isinstance(found, Fidelity) else 0
 
 

@@ -14,7 +14,7 @@ HISTOGRAMS_FILE = "histograms.json"
 
 
 def run_histograms(window: Window) -> Histograms | None:
-    """One histogram a metric (`added_ns`, `forwarding_ns`, …); None for a window that no probe saw."""
+    """Return one histogram a metric (`added_ns`, `forwarding_ns`, …); None for a window that no probe saw."""
     trace = window.trace
     if trace is None:
         return None

@@ -15,7 +15,7 @@ Whole = npt.NDArray[np.int64]
 
 
 def in_flight_max(samples: SampleTable) -> int | None:
-    """Most requests open at one time; None without a start. An end at the instant of a start comes first."""
+    """Return the most requests open at once; None without a start. An end at the instant of a start comes first."""
     sent = _sent(samples)
     if not len(sent):
         return None
@@ -27,7 +27,7 @@ def in_flight_max(samples: SampleTable) -> int | None:
 
 
 def in_flight_at_start(samples: SampleTable) -> tuple[Floats, Whole]:
-    """Service time of each answered request and how many others were open as it was sent."""
+    """Return the service time of each answered request and how many others were open as it was sent."""
     done = np.isfinite(samples.sent_s) & np.isfinite(samples.end_s)
     sent, end = samples.sent_s[done], samples.end_s[done]
     others_begun = np.searchsorted(np.sort(_sent(samples)), sent, side="left")

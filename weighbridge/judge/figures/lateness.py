@@ -22,7 +22,7 @@ LEFT_OUT_LIMITS: Mapping[Percentile, float] = {"p50": 0.25, "p95": 0.05, "p99": 
 
 
 def limited(one: Timing, left_out_ratio: float, *, rides_along: bool) -> TimingOrAbsent:
-    """The timing without the percentiles that are no figures, or why none of it is one.
+    """Return the timing without the percentiles that are no figures, or why none of it is one.
 
     `rides_along`: a p99 of fewer than 1,000 samples is left to a run that the probe drives.
     """

@@ -18,7 +18,7 @@ Kind = Literal["pss_bytes", "rss_bytes"]
 
 
 def unheld(held: HeldStreams | None, wanted: Load) -> Reason | None:
-    """Reason when streams were not held as they should; None when they were or none was wanted."""
+    """Return the reason when streams were not held as they should; None when they were or none was wanted."""
     if held is None or not isinstance(wanted, OpenStreamsLoad):
         return None
     if held.faults:
@@ -41,12 +41,14 @@ def unheld(held: HeldStreams | None, wanted: Load) -> Reason | None:
 
 
 def is_held_back(held: HeldStreams) -> bool:
-    """Whether streams were open at the provider and gave the client nothing yet."""
+    """Tell whether streams were open at the provider and gave the client nothing yet."""
     return any(point.content_count < point.held_count for point in held.points)
 
 
 def bytes_per_stream(held: HeldStreams) -> float | None:
-    """Slope of one run: of memory with shared pages shared out where the kernel tells it at each step, else resident.
+    """Return the slope of one run.
+
+    It is that of memory with shared pages shared out where the kernel tells it at each step, else of resident memory.
 
     None where neither is told, as on the lane without a gateway.
     """

@@ -85,7 +85,7 @@ def inband_figures(window: Window) -> Values:
 
 
 def pick_rows(facts: Trace) -> Picked:
-    """Which rows count, and the state of every stamp."""
+    """Return which rows count, and the state of every stamp."""
     requests = facts.requests
     states = stamps.stamp_states(requests, facts.provider)
     good = stamps.good_requests(requests)
@@ -97,7 +97,7 @@ def pick_rows(facts: Trace) -> Picked:
 
 
 def first_sent(requests: RequestTable, count: int) -> Ints:
-    """Rows of the first `count` requests by sent start."""
+    """Return the rows of the first `count` requests by sent start."""
     sent = np.flatnonzero(requests.sent_ns != UNKNOWN)
     if count <= 0 or not len(sent):
         return np.empty(0, dtype=np.int64)
@@ -105,7 +105,7 @@ def first_sent(requests: RequestTable, count: int) -> Ints:
 
 
 def times_ns(facts: Trace, picked: Picked) -> Times:
-    """Times in ns by figure (`added_ms`, `request_path_ms`, …), each with its reason where there is none."""
+    """Return times in ns by figure (`added_ms`, `request_path_ms`, …), each with its reason where there is none."""
     requests, timed = facts.requests, picked.timed
     absent = stamps.no_inband(picked.counts)
     if facts.mode == "plain":
@@ -220,7 +220,7 @@ def _stream_fidelity(facts: Trace, every: EventTable) -> Fidelity | Absent:
 
 
 def _readable(requests: RequestTable) -> Mask:
-    """Good answers, and those with a 2xx that are bad for what they say alone."""
+    """Return the good answers, and those with a 2xx that are bad for what they say alone."""
     successful = (requests.status >= 200) & (requests.status < 300)
     readable: Mask = stamps.good_requests(requests) | (successful & np.isin(requests.outcome, fidelity.UNREADABLE))
     return readable
@@ -231,7 +231,7 @@ def _or_no_row(found: Fidelity) -> Fidelity | Absent:
 
 
 def _end_marker(requests: RequestTable) -> Figure | Absent:
-    """Share of the streams that began well and ended with `[DONE]`, whatever the probe calls the others.
+    """Return the share of the streams that began well and ended with `[DONE]`, whatever the probe calls the others.
 
     Streams that were under way when the window was cut have no outcome: how they would have ended is not known.
     """

@@ -19,20 +19,20 @@ WHOLE_SHARE = 0.5
 
 
 def answered(samples: SampleTable) -> Mask:
-    """Rows that got an HTTP answer of any status."""
+    """Return the rows that got an HTTP answer of any status."""
     mask: Mask = samples.outcome == ANSWERED
     return mask
 
 
 def good_answers(samples: SampleTable) -> Mask:
-    """Rows that were answered with a 2xx (or a status that the driver does not tell)."""
+    """Return the rows that were answered with a 2xx (or a status that the driver does not tell)."""
     status = samples.status
     successful: Mask = (status == 0) | ((status >= 200) & (status < 300))
     return answered(samples) & successful
 
 
 def whole_answers(samples: SampleTable, share: float = WHOLE_SHARE) -> Mask:
-    """Good rows whose body has at least `share` of the median size; a body of unknown size counts as whole."""
+    """Return good rows with a body of at least `share` of the median size; a body of unknown size counts as whole."""
     good = good_answers(samples)
     sizes = samples.received_bytes
     known = good & (sizes >= 0)
@@ -43,7 +43,7 @@ def whole_answers(samples: SampleTable, share: float = WHOLE_SHARE) -> Mask:
 
 
 def untrimmed(samples: SampleTable, connections: int) -> Mask:
-    """Rows but the first `connections` sent requests; those that were never sent stay."""
+    """Return all rows but the first `connections` sent requests; those that were never sent stay."""
     begun = np.flatnonzero(np.isfinite(samples.sent_s))
     order = begun[np.argsort(samples.sent_s[begun], kind="stable")]
     keep = np.ones(len(samples), dtype=np.bool_)
@@ -52,7 +52,7 @@ def untrimmed(samples: SampleTable, connections: int) -> Mask:
 
 
 def error_count(report: LoadReport) -> int:
-    """Answers that are no 2xx, and failures; a count that the report does not know adds nothing."""
+    """Count answers that are no 2xx, and failures; a count that the report does not know adds nothing."""
     by_status = report.answered_by_status or {}
     bad = sum(count for status, count in by_status.items() if not status.startswith("2"))
     return bad + (report.failed_count or 0)

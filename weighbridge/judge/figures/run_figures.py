@@ -42,7 +42,7 @@ class Throughput:
 
 
 def run_figures(window: Window) -> RunFigures | None:
-    """Figures of one window; None where its leading client left no report, or one of no times.
+    """Return the figures of one window; None where its leading client left no report, or one of no times.
 
     The first C requests by sent start are left out of every timing (C = connections, at most the rows): each
     of them opened a connection. Response time counts from the intended start, for clients it is the service
@@ -132,7 +132,7 @@ def lead_rates(client: Client) -> Throughput:
 
 
 def send_rate_error(samples: SampleTable, rate_rps: float | None) -> float | None:
-    """Achieved send rate ÷ offered − 1, by the slots of the first and the last request that were sent.
+    """Return the achieved send rate ÷ offered − 1, by the slots of the first and the last request that were sent.
 
     Slots instead of row numbers, so that arrivals that failed in between do not count as a slower generator.
     """

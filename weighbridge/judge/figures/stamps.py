@@ -31,13 +31,13 @@ States = npt.NDArray[np.int8]
 
 
 def good_requests(requests: RequestTable) -> Mask:
-    """Rows that were answered with a 2xx and, as the probe says, well."""
+    """Return the rows that were answered with a 2xx and, as the probe says, well."""
     mask: Mask = (requests.outcome == OK) & (requests.status >= 200) & (requests.status < 300)
     return mask
 
 
 def stamp_states(requests: RequestTable, provider: ProviderRows | None = None) -> States:
-    """State of each row's stamp: an index into `STAMP_STATES`, or `FOREIGN` where the provider knows it not."""
+    """Return each row's stamp state: an index into `STAMP_STATES`, or `FOREIGN` where the provider knows it not."""
     states = requests.stamp_state.astype(np.int8)
     told = states == WHOLE
     no_times = told & ((requests.recv_ns == UNKNOWN) | (requests.send_ns < requests.recv_ns))
@@ -52,7 +52,7 @@ def stamp_states(requests: RequestTable, provider: ProviderRows | None = None) -
 
 
 def stamp_counts(requests: RequestTable, states: States, provider: ProviderRows | None = None) -> StampCounts:
-    """Counts of the states over the good answers, and of retries by the provider's records."""
+    """Count the states over the good answers, and retries by the provider's records."""
     counted = np.bincount(states[good_requests(requests)], minlength=FOREIGN + 1)
     return StampCounts(
         whole_count=int(counted[WHOLE]),
@@ -66,13 +66,13 @@ def stamp_counts(requests: RequestTable, states: States, provider: ProviderRows 
 
 
 def retry_count(requests: RequestTable, provider: ProviderRows) -> int:
-    """Calls beyond the first that the provider got for references of these requests."""
+    """Count the calls beyond the first that the provider got for references of these requests."""
     mine = provider.reference[np.isin(provider.reference, requests.reference) & (provider.reference != UNKNOWN)]
     return int(len(mine) - len(np.unique(mine)))
 
 
 def answer_count(counts: StampCounts) -> int:
-    """Good answers behind the counts."""
+    """Add up the good answers behind the counts."""
     return (
         counts.whole_count
         + counts.absent_count
@@ -84,12 +84,12 @@ def answer_count(counts: StampCounts) -> int:
 
 
 def cache_hits(counts: StampCounts) -> int:
-    """Answers that no request of their own produced."""
+    """Count the answers that no request of their own produced."""
     return counts.stale_count + counts.repeated_count
 
 
 def no_inband(counts: StampCounts) -> Absent | None:
-    """Why there is no added time: fewer than 99 % of the good answers have a whole stamp.
+    """Return why there is no added time: fewer than 99 % of the good answers have a whole stamp.
 
     None when enough have, and when there is no good answer at all: then the stamps are not what is missing.
     """
@@ -102,7 +102,7 @@ def no_inband(counts: StampCounts) -> Absent | None:
 
 
 def added(parts: Sequence[StampCounts]) -> StampCounts:
-    """Counts of several runs added."""
+    """Add the counts of several runs."""
     retries = [one.retry_count for one in parts if one.retry_count is not None]
     return StampCounts(
         whole_count=sum(one.whole_count for one in parts),
@@ -116,7 +116,7 @@ def added(parts: Sequence[StampCounts]) -> StampCounts:
 
 
 def _seen_before(recv_ns: Ints, send_ns: Ints, among: Mask) -> Mask:
-    """Rows of `among` whose pair of times an earlier row of it has."""
+    """Mark the rows of `among` whose pair of times an earlier row of it has."""
     repeated = np.zeros(len(recv_ns), dtype=bool)
     ordered = np.sort(recv_ns[among])
     if (ordered[1:] != ordered[:-1]).all():

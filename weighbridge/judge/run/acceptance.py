@@ -28,7 +28,7 @@ Rule = Callable[[Attempted, RateCheck | None], Finding]
 
 
 def judge_run(inputs: Attempted) -> Judgement:
-    """What one attempt is worth.
+    """Judge what one attempt is worth.
 
     Rejected with a reason, or accepted as `valid` or as `saturated` (a
     lane that did not keep the rate is a result, not a failure).
@@ -205,7 +205,7 @@ def _provider_count(inputs: Attempted, rate: RateCheck | None) -> Finding:
 
 
 def _retries(inputs: Attempted) -> int:
-    """Provider calls that are explained: the gateway called again for a reference."""
+    """Count the provider calls that are explained: the gateway called again for a reference."""
     counts = None if inputs.figures is None else inputs.figures.stamps
     return (counts.retry_count or 0) if isinstance(counts, StampCounts) else 0
 

@@ -18,7 +18,7 @@ STEAL_LIMIT_PCT = 1.0
 
 
 def is_loaded(*readings: LoadReading | None) -> bool:
-    """Whether one of the readings shows work of others above a limit."""
+    """Tell whether one of the readings shows work of others above a limit."""
     return any(
         (one.foreign_cpu_cores or 0.0) > FOREIGN_LIMIT_CORES or (one.steal_pct or 0.0) > STEAL_LIMIT_PCT
         for one in readings
@@ -27,7 +27,7 @@ def is_loaded(*readings: LoadReading | None) -> bool:
 
 
 def loaded_text(runs: Sequence[RunRecord]) -> str | None:
-    """What was seen of other work in these runs, with the limits; None when nothing was."""
+    """Return what was seen of other work in these runs, with the limits; None when nothing was."""
     loaded = [run for run in runs if _was_loaded(run)]
     if not loaded:
         return None

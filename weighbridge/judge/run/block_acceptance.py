@@ -19,12 +19,12 @@ LAGGED_LIMIT_RATIO = 0.05
 
 
 def judge_block(inputs: Attempted) -> Judgement:
-    """What a block is worth; one with steal or with a probe that was late too often is rejected."""
+    """Judge what a block is worth; one with steal or with a probe that was late too often is rejected."""
     return _judged(inputs, may_lag=False)
 
 
 def judge_busy_block(inputs: Attempted) -> Judgement:
-    """The same beside an injected neighbour, whose doing the probe's lateness is; its late rows are left out."""
+    """Judge likewise a block beside an injected neighbour, who makes the probe late: its late rows are left out."""
     return _judged(inputs, may_lag=True)
 
 

@@ -35,7 +35,7 @@ DUST_MS = 1e-6
 
 
 def run_flags(inputs: Attempted) -> Iterator[str]:
-    """Flags of the checks that one attempt fails, and of what its answers and counts show."""
+    """Yield the flags of the checks that one attempt fails, and of what its answers and counts show."""
     window = inputs.window
     if window is not None:
         yield from _window_flags(window)
@@ -60,14 +60,14 @@ def _window_flags(window: Window) -> Iterator[str]:
 
 
 def counts_add_up(counts: Counts) -> bool:
-    """Whether successes ≤ answers ≤ sent at the client and distinct ≤ received at the provider."""
+    """Tell whether successes ≤ answers ≤ sent at the client and distinct ≤ received at the provider."""
     chain = (counts.client_success_count, counts.client_answered_count, counts.client_sent_count)
     known = [count for count in chain if count is not None]
     return known == sorted(known) and counts.provider_distinct_count <= counts.provider_request_count
 
 
 def report_adds_up(report: LoadReport) -> bool:
-    """Whether statuses sum to the answers, classes to the failures, and both to no more than was scheduled."""
+    """Tell whether statuses sum to the answers, classes to the failures, and both to no more than was scheduled."""
     parts = (
         (report.answered_by_status, report.answered_count),
         (report.failed_by_class, report.failed_count),
@@ -81,7 +81,7 @@ def report_adds_up(report: LoadReport) -> bool:
 
 
 def prompts_repeated(counts: Counts) -> bool:
-    """Whether more prompts repeated than drawing with replacement explains (four standard deviations)."""
+    """Tell whether more prompts repeated than drawing with replacement explains (four standard deviations)."""
     received, expected = counts.provider_request_count, counts.expected_repeat_ratio
     if not received:
         return False
@@ -90,18 +90,18 @@ def prompts_repeated(counts: Counts) -> bool:
 
 
 def answers_uneven(samples: SampleTable) -> bool:
-    """Whether a good answer has less than 90 % of the median size: the mock sends equal answers."""
+    """Tell whether a good answer has less than 90 % of the median size: the mock sends equal answers."""
     return bool(np.count_nonzero(whole_answers(samples, EVEN_SHARE)) < np.count_nonzero(good_answers(samples)))
 
 
 def backlog_growing(undelivered_count: int | None, figures: RunFigures) -> bool:
-    """Whether more events were undelivered at the window's end than 5 % of its requests (and than 10)."""
+    """Tell whether more events were undelivered at the window's end than 5 % of its requests (and than 10)."""
     requests = (figures.count("request_count") or 0) + (figures.count("trimmed_count") or 0)
     return (undelivered_count or 0) > max(BACKLOG_MIN_COUNT, BACKLOG_SHARE * requests)
 
 
 def monotone(one: TimingOrAbsent, *, full_only: bool = False) -> bool:
-    """Whether p50 ≤ p95 ≤ p99, among those that exist (`full_only`: that have samples enough)."""
+    """Tell whether p50 ≤ p95 ≤ p99, among those that exist (`full_only`: that have samples enough)."""
     if not isinstance(one, Timing):
         return True
     named = {"p50": one.p50, "p95": one.p95, "p99": one.p99}
@@ -110,14 +110,14 @@ def monotone(one: TimingOrAbsent, *, full_only: bool = False) -> bool:
 
 
 def littles_rps(service_ms: TimingOrAbsent, clients: int) -> float | None:
-    """N ÷ mean service time in requests per second for N > 1 clients (Little's law); else None."""
+    """Return N ÷ mean service time in requests per second for N > 1 clients (Little's law); else None."""
     if clients < 2 or not isinstance(service_ms, Timing) or not service_ms.mean:
         return None
     return clients / (service_ms.mean / 1000)
 
 
 def littles_law_holds(figures: RunFigures, clients: int) -> bool:
-    """Whether N ÷ mean and the achieved rate agree within 5 %; true where one of them does not exist."""
+    """Tell whether N ÷ mean and the achieved rate agree within 5 %; true where one of them does not exist."""
     expected = littles_rps(figures.timing("service_ms"), clients)
     achieved_rps = figures.known("achieved_rps")
     if expected is None or achieved_rps is None:
@@ -126,13 +126,13 @@ def littles_law_holds(figures: RunFigures, clients: int) -> bool:
 
 
 def memory_in_order(resources: Resources) -> bool:
-    """Whether idle memory is at most the peak; true where one is not known."""
+    """Tell whether idle memory is at most the peak; true where one is not known."""
     idle, peak = resources.rss_idle_bytes, resources.rss_peak_bytes
     return idle is None or peak is None or idle <= peak
 
 
 def baseline_slow(under_load: TimingOrAbsent, serial: TimingOrAbsent) -> bool:
-    """Whether the direct lane's median service time is more than twice that with one client."""
+    """Tell whether the direct lane's median service time is more than twice that with one client."""
     if not isinstance(under_load, Timing) or not isinstance(serial, Timing):
         return False
     if under_load.p50 is None or serial.p50 is None:

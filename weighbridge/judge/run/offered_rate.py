@@ -62,7 +62,7 @@ class RateCheck:
 
 
 def check_rate(window: Window, achieved_rps: float | None, doubled_rps: float | None = None) -> RateCheck | None:
-    """What became of the offered rate; None for clients, which offer none.
+    """Return what became of the offered rate; None for clients, which offer none.
 
     `doubled_rps` is what one more window with twice the connections achieved, where there was one.
     """
@@ -92,13 +92,13 @@ class Climb:
     significant: bool
 
     def explains_miss(self, rate_rps: float) -> bool:
-        """Whether it costs more than 1 % of the window and 5 requests, and is no scatter."""
+        """Tell whether it costs more than 1 % of the window and 5 requests, and is no scatter."""
         kept = self.span_s / (self.span_s + max(self.climb_s, 0.0))
         return self.significant and kept < KEPT_SHARE and self.climb_s * rate_rps >= BACKLOG_COUNT
 
 
 def climb(intended_s: Floats, delay_s: Floats) -> Climb | None:
-    """Climb of `delay_s` over the schedule by the medians of its first and last third; None below 9 values.
+    """Return the climb of `delay_s` over the schedule by medians of its first and last third; None below 9 values.
 
     The standard error of a median is 1.2533 σ ÷ √n, with σ = 1.4826 × the median absolute deviation.
     """
@@ -153,7 +153,7 @@ def _stopped(client: Client) -> bool:
 
 
 def _connections_limited(window: Window, achieved_rps: float | None, doubled_rps: float | None) -> bool | None:
-    """Whether the cap on connections was the limit; None when there is nothing to tell it by.
+    """Tell whether the cap on connections was the limit; None when there is nothing to tell it by.
 
     A second window with twice the connections decides. Without one the quiet service time does (median of
     the five requests with the fewest others open): as the connections fill up, a lane at its limit gets

@@ -18,7 +18,7 @@ ADDED: tuple[TimeKey, ...] = ("added_ms", "added_first_ms", "added_total_ms")
 
 
 def inband_flags(figures: RunFigures) -> Iterator[str]:
-    """Flags of one run's figures; none for a run that no probe saw."""
+    """Yield the flags of one run's figures; none for a run that no probe saw."""
     if isinstance(figures.stamps, StampCounts):
         yield from _stamp_flags(figures.stamps)
         if (figures.count("lagged_count") or 0) > LAGGED_SHARE * answer_count(figures.stamps):

@@ -29,7 +29,7 @@ STEP_FACTOR = 3
 
 
 def driver_rate_differs(window: Window, achieved_rps: float | None) -> bool:
-    """Whether the achieved rate disagrees with what cannot be wrong at the same time.
+    """Tell whether the achieved rate disagrees with what cannot be wrong at the same time.
 
     That is: of an arrival rate, with the report's own rate by more than 5 %; with the time that the driver's process
     ran (too long for that rate); or, with a probe, the span of its ends with that of the provider's arrivals by more
@@ -50,7 +50,7 @@ def driver_rate_differs(window: Window, achieved_rps: float | None) -> bool:
 
 
 def delayed_acks(samples: SampleTable, provider_time_s: float) -> bool:
-    """Whether good answers of the direct lane pile up 38–46 ms above the provider's time: a Nagle-like plateau.
+    """Tell whether good answers of the direct lane pile up 38–46 ms above the provider's time: a Nagle-like plateau.
 
     At least 1 % (and 5) of them lie there, three times as many as in the two bands of half the width beside it.
     """

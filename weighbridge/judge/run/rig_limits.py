@@ -29,7 +29,7 @@ GENERATOR_LIMIT_CORES = 0.70
 
 
 def breach(inputs: Attempted) -> Reason | None:
-    """Reason when the machine's load or the mock provider voids the run."""
+    """Return the reason when the machine's load or the mock provider voids the run."""
     window = inputs.window
     if window is None:
         return None
@@ -54,7 +54,7 @@ def breach(inputs: Attempted) -> Reason | None:
 
 
 def gross_lag(inputs: Attempted, *, missed: bool) -> Reason | None:
-    """Reason when the generator's median lag is more than half of the median response time."""
+    """Return the reason when the generator's median lag is more than half of the median response time."""
     if inputs.figures is None or missed:
         return None
     lag_ms = _lag_ms(inputs.figures, "p50", with_dispatch=not _full(inputs))
@@ -68,7 +68,7 @@ def gross_lag(inputs: Attempted, *, missed: bool) -> Reason | None:
 
 
 def flags(inputs: Attempted, *, missed: bool) -> Iterator[str]:
-    """Flags of what the rig did; `missed` says that the rate was not kept, so that lag is the lane's queue."""
+    """Yield flags of what the rig did; `missed` says that the rate was not kept, so that lag is the lane's queue."""
     smallest_ms = smallest_figure_ms(inputs.figures)
     if inputs.figures is not None and smallest_ms is not None:
         lag_ms = _lag_ms(inputs.figures, "p99", with_dispatch=not missed and not _full(inputs))
@@ -86,7 +86,7 @@ def flags(inputs: Attempted, *, missed: bool) -> Iterator[str]:
 
 
 def smallest_figure_ms(figures: RunFigures | None) -> float | None:
-    """Smallest median of response, service and first-byte time, ms; None when there is none."""
+    """Return the smallest median of response, service and first-byte time, ms; None when there is none."""
     if figures is None:
         return None
     keys: tuple[TimeKey, ...] = ("response_ms", "service_ms", "ttfb_ms")
@@ -103,6 +103,6 @@ def _lag_ms(figures: RunFigures, name: Percentile, *, with_dispatch: bool) -> fl
 
 
 def _full(inputs: Attempted) -> bool:
-    """Whether all connections were in use at a time: a request that waits for one waits for the lane."""
+    """Tell whether all connections were in use at a time: a request that waits for one waits for the lane."""
     figures = inputs.figures
     return figures is not None and (figures.count("in_flight_max_count") or 0) >= inputs.load.connections

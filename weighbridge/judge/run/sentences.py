@@ -26,21 +26,21 @@ def client_text(role: str) -> str:
 
 
 def per_second(value: float | None) -> str:
-    """`150`, `66.2` or `?`: a rate with at most three significant digits below 1,000."""
+    """Return `150`, `66.2` or `?`: a rate with at most three significant digits below 1,000."""
     if value is None:
         return "?"
     return f"{value:.0f}" if value >= 1000 else f"{value:.3g}"
 
 
 def served_text(achieved_rps: float | None, offered_rps: float | None) -> str:
-    """`served X of Y per second`, with more digits where X would read as Y."""
+    """Return `served X of Y per second`, with more digits where X would read as Y."""
     if achieved_rps is not None and offered_rps is not None and per_second(achieved_rps) == per_second(offered_rps):
         return f"served {achieved_rps:.2f} of {offered_rps:.2f} per second"
     return f"served {per_second(achieved_rps)} of {per_second(offered_rps)} per second"
 
 
 def failures_text(reports: Sequence[LoadReport], count: int) -> str:
-    """What failed in a window: `12 of 1032 requests failed: 10 × status 500, 2 × timeout`."""
+    """Return what failed in a window: `12 of 1032 requests failed: 10 × status 500, 2 × timeout`."""
     parts: Counter[str] = Counter()
     for report in reports:
         by_status = report.answered_by_status or {}
@@ -54,7 +54,7 @@ def failures_text(reports: Sequence[LoadReport], count: int) -> str:
 
 
 def unwhole_text(figures: RunFigures) -> str | None:
-    """What was wrong with streams that came with a 200: chunks wrong, or no end marker; None when nothing was."""
+    """Tell what was wrong with streams that had a 200: chunks wrong, or no end marker; None when nothing was."""
     found, done, parts = figures.fidelity, figures.value("end_marker_ratio"), []
     if isinstance(found, Fidelity) and found.sequence_whole_count < found.answer_count:
         kinds = {

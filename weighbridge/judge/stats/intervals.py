@@ -24,7 +24,7 @@ _Z975 = 1.959964
 
 
 def t_quantile(degrees: int) -> float:
-    """97.5 % quantile of Student's t; above 30 degrees the normal one with two corrections.
+    """Return the 97.5 % quantile of Student's t; above 30 degrees the normal one with two corrections.
 
     Abramowitz and Stegun 26.7.5: z + (z³ + z) ÷ 4ν + (5z⁵ + 16z³ + 3z) ÷ 96ν².
     """
@@ -38,7 +38,7 @@ def t_quantile(degrees: int) -> float:
 
 
 def interval(values: Sequence[float]) -> tuple[float, float] | None:
-    """95 % interval of the run values by t on logs; by plain t where a value is not positive; None below 3 runs.
+    """Return the 95 % interval of run values by t on logs; by plain t where one is not positive; None below 3 runs.
 
     On logs it is an interval of the geometric mean, for times of one lane close to their median.
     """

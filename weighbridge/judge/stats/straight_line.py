@@ -18,7 +18,7 @@ class StraightLine:
 
 
 def straight_line(at: Sequence[float], values: Sequence[float]) -> StraightLine | None:
-    """The least-squares line through points; None when they all stand at one place."""
+    """Fit the least-squares line through points; None when they all stand at one place."""
     places, heights = np.array(at), np.array(values)
     spread = places - places.mean()
     if not spread.any():

@@ -21,7 +21,7 @@ NO_RUN = Absent(absent="no_accepted_run")
 
 
 def timing(values_s: npt.NDArray[np.float64]) -> Timing:
-    """Percentiles in ms of times in seconds, with METHOD 5's few-samples rule.
+    """Return the percentiles in ms of times in seconds, with METHOD 5's few-samples rule.
 
     With 10 samples or more beyond a percentile it is a figure; with 1–9 it keeps its value and is named in
     `few_samples` with its rank; with none it is null. Raises ValueError for a value that is not finite.
@@ -41,20 +41,20 @@ def timing(values_s: npt.NDArray[np.float64]) -> Timing:
 
 
 def timing_or_absent(values_s: npt.NDArray[np.float64], absent: Absent) -> TimingOrAbsent:
-    """Timing of the finite values, or `absent` when there is none: the driver could not tell."""
+    """Return the timing of the finite values, or `absent` when there is none: the driver could not tell."""
     finite = values_s[np.isfinite(values_s)]
     return timing(finite) if len(finite) else absent
 
 
 def percentile_or_none(ordered: npt.NDArray[np.float64], share: float) -> float | None:
-    """Value at the nearest rank of sorted values; None when no value lies beyond it."""
+    """Return the value at the nearest rank of sorted values; None when no value lies beyond it."""
     if not quantiles.beyond(len(ordered), share):
         return None
     return float(ordered[quantiles.rank(len(ordered), share) - 1])
 
 
 def few_samples(count: int) -> dict[Percentile, str]:
-    """Percentiles of `count` values with 1–9 values beyond them, each with its rank: `248th of 250`."""
+    """Return the percentiles of `count` values with 1–9 values beyond them, each with its rank: `248th of 250`."""
     return {
         name: f"{ordinal(quantiles.rank(count, share))} of {count}"
         for name, share in SHARES.items()
@@ -63,14 +63,14 @@ def few_samples(count: int) -> dict[Percentile, str]:
 
 
 def ordinal(number: int) -> str:
-    """`1st`, `2nd`, `3rd`, `4th`, `11th`, `248th`."""
+    """Return a number as `1st`, `2nd`, `3rd`, `4th`, `11th`, `248th`."""
     if number % 100 in {11, 12, 13}:
         return f"{number}th"
     return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th') }"
 
 
 def merge_runs(timings: Sequence[Timing]) -> TimingOrAbsent:
-    """Median over the runs of each percentile and of the mean; `n` is that of the smallest run.
+    """Return the median over the runs of each percentile and of the mean; `n` is that of the smallest run.
 
     A percentile that is null in one run is null, one that has few samples in one run has few samples (with
     the rank of the smallest such run). The interval is for 3 runs and more, of full percentiles only.
@@ -95,7 +95,7 @@ def merge_runs(timings: Sequence[Timing]) -> TimingOrAbsent:
 
 
 def without(one: Timing, reasons: Mapping[Percentile, Absent]) -> Timing:
-    """The timing without these percentiles, each with the reason why it is no figure."""
+    """Return the timing without these percentiles, each with the reason why it is no figure."""
     kept = {name: text for name, text in one.few_samples.items() if name not in reasons}
     return Timing(
         p50=None if "p50" in reasons else one.p50,
@@ -110,7 +110,7 @@ def without(one: Timing, reasons: Mapping[Percentile, Absent]) -> Timing:
 
 
 def median_or_none(values: Sequence[float | None]) -> float | None:
-    """Median of the values; None when one of them does not exist or there are none."""
+    """Return the median of the values; None when one of them does not exist or there are none."""
     known = [value for value in values if value is not None and math.isfinite(value)]
     return statistics.median(known) if known and len(known) == len(values) else None
 

@@ -70,7 +70,7 @@ def write_bodies(path: Path, plan: BodyPlan) -> BodyFacts:
 
 
 def _frame(plan: BodyPlan) -> tuple[str, str]:
-    """What stands before and after the user's text in each line."""
+    """Return what stands before and after the user's text in each line."""
     before: list[Message] = []
     if plan.payload.system_bytes:
         before.append(Message("system", _Filler(plan.seed, "system").text(plan.payload.system_bytes)))

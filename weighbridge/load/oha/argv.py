@@ -59,7 +59,7 @@ class OhaArguments:
 
 
 def parse_argv(argv: Sequence[str]) -> OhaArguments:
-    """The plan behind `argv` (with or without the program's name in front); InputError for what is not oha's."""
+    """Read the plan behind `argv` (with or without the program's name in front); InputError for what is not oha's."""
     given = _options(argv)
     duration = given.get("-z")
     rate, burst = given.get("-q"), given.get("--burst-delay")

@@ -43,7 +43,7 @@ def read_json(document: Mapping[str, Any]) -> OhaTotals:
 
 
 def generation_of(document: Mapping[str, Any]) -> Generation:
-    """Schema generation by the features that a document has, not by any version."""
+    """Tell the schema generation by the features that a document has, not by any version."""
     if "metrics" in document:
         return "G5"
     if "firstByteHistogram" in document or "firstBytePercentiles" in document:

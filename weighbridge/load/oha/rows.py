@@ -46,7 +46,7 @@ class OhaRows:
     body_bytes: npt.NDArray[np.int64]
 
     def __len__(self) -> int:
-        """Number of answered requests."""
+        """Return the number of answered requests."""
         return len(self.start_s)
 
     @property
@@ -65,7 +65,7 @@ class OhaRows:
         return np.asarray((self.status >= 200) & (self.status < 300), dtype=np.bool_)
 
     def sorted(self) -> OhaRows:
-        """The same rows in the order of their actual start."""
+        """Return the same rows in the order of their actual start."""
         order = np.argsort(self.start_s, kind="stable")
         return OhaRows(**{column.name: getattr(self, column.name)[order] for column in fields(self)})
 
@@ -145,7 +145,7 @@ def join(from_csv: OhaRows, from_sqlite: OhaRows) -> OhaRows | None:
 
 
 def totals(rows: OhaRows, generation: Generation) -> OhaTotals:
-    """What samples alone say; errors and wall clock they cannot tell. Times are those of the 2xx answers."""
+    """Tell what samples alone say; errors and wall clock they cannot tell. Times are those of the 2xx answers."""
     by_status = rows.by_status
     first_byte = rows.first_byte_s[rows.succeeded]
     first_byte = first_byte[np.isfinite(first_byte)]

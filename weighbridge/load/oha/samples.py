@@ -84,7 +84,7 @@ def _table(rows: OhaRows, intended_s: Floats, end_s: Floats) -> SampleTable:
 
 
 def _with_missing(table: SampleTable, grid: Grid, missing: Literal["failed", "censored"]) -> SampleTable:
-    """The table with a row for each slot that nobody took, which has nothing but its scheduled time."""
+    """Return the table with a row for each slot that nobody took, which has nothing but its scheduled time."""
     if not len(grid.untaken):
         return table
     nothing = np.full(len(grid.untaken), np.nan)

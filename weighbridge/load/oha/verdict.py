@@ -49,7 +49,7 @@ class OhaCounts:
         return self.scheduled_count if self.unresolved_count == 0 else None
 
     def lost_count(self, arguments: OhaArguments | None) -> int:
-        """Requests whose time is only known to be long: time-outs and what was cut off."""
+        """Count the requests whose time is only known to be long: time-outs and what was cut off."""
         limited = arguments is not None and arguments.duration_s is not None
         cut = max(0, (self.unresolved_count or 0) - (ON_THE_DEADLINE_COUNT if limited else 0))
         return cut + (self.failed_by_class or {}).get("timeout", 0)
@@ -65,7 +65,7 @@ class Verdict:
 
 
 def count(totals: OhaTotals, arguments: OhaArguments | None) -> OhaCounts:
-    """Counts of the output beside the plan; InputError when more was answered than the plan has."""
+    """Return the counts of the output beside the plan; InputError when more was answered than the plan has."""
     failed = None if totals.errors is None else by_class(totals.errors)
     resolved = totals.answered_count + sum((failed or {}).values())
     scheduled = arguments.scheduled_count if arguments is not None else None
@@ -97,7 +97,7 @@ def judge(counts: OhaCounts, totals: OhaTotals, arguments: OhaArguments | None) 
 
 
 def _fixed(counts: OhaCounts) -> Verdict | None:
-    """A fixed number of requests loses none: what is missing was cut off."""
+    """Judge a fixed number of requests, which loses none: what is missing was cut off."""
     if not counts.unresolved_count:
         return None
     what = "failed or never ended" if counts.censored_count is None else "never ended"
@@ -106,7 +106,7 @@ def _fixed(counts: OhaCounts) -> Verdict | None:
 
 
 def _under_limit(counts: OhaCounts, totals: OhaTotals, arguments: OhaArguments) -> Verdict | None:
-    """A time limit loses what waits or is under way when it comes."""
+    """Judge a run under a time limit, which loses what waits or is under way when it comes."""
     limit, missing = arguments.duration_s or 0.0, counts.unresolved_count
     if totals.wall_s is not None and totals.wall_s < _WHOLE_RUN_SHARE * limit:
         return Verdict("partial", f"the run was interrupted after {totals.wall_s:.2f} s of {limit:g} s", ("partial",))

@@ -77,7 +77,7 @@ class Probe:
 
 
 def probe_plan(plan: LoadPlan) -> ProbePlan:
-    """The plan of a window; InputError for a load above the ceiling.
+    """Return the plan of a window; InputError for a load above the ceiling.
 
     The pool has the size that the load names, so that its cap means the same with every driver.
     """

@@ -79,7 +79,7 @@ class Holder:
 
 
 def holder_plan(plan: LoadPlan) -> HolderPlan:
-    """The plan of a window: a step may take as long as the load's limit, a stream as long as the whole window."""
+    """Plan a window: a step may take as long as the load's limit, a stream as long as the whole window."""
     if not isinstance(plan.load, OpenStreamsLoad):
         raise InputError(f"the load {plan.load.name} holds no streams")
     return HolderPlan(
@@ -96,7 +96,7 @@ def holder_plan(plan: LoadPlan) -> HolderPlan:
 
 
 def waiting(plan: HolderPlan) -> int | None:
-    """Number of the step that stands and was not looked at yet; None while there is none."""
+    """Return the number of the step that stands and was not looked at yet; None while there is none."""
     found = (n for n in range(len(plan.counts)) if plan.reached(n).exists() and not plan.seen(n).exists())
     return next(found, None)
 
@@ -117,7 +117,7 @@ def _held(document: Any) -> HeldStreams:
 
 
 def _report(document: Any) -> LoadReport:
-    """The same as counts, for the sums on both sides of the gateway."""
+    """Tell the same as counts, for the sums on both sides of the gateway."""
     outcomes: dict[str, int] = document["outcomes"]
     opened, whole, censored = document["opened_count"], outcomes.get(WHOLE, 0), outcomes.get(CENSORED, 0)
     failed = opened - whole - censored

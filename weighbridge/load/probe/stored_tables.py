@@ -13,7 +13,7 @@ from weighbridge.record.samples import SampleTable
 def kept_tables(
     report: Path, samples: Path | None
 ) -> tuple[SampleTable | None, RequestTable | None, EventTable | None]:
-    """Samples, requests and events; None for each that is not there. `samples` names another file of samples."""
+    """Read samples, requests and events; None for each that is not there. `samples` names another file of samples."""
     beside = report.parent
     own = samples if samples is not None else beside / SAMPLES
     table, requests, events = _data(own), _data(beside / REQUESTS), _data(beside / EVENTS)

@@ -84,7 +84,7 @@ def _decode(data: bytes, file: Path, known: Formats) -> str:
 
 
 def _document_in(text: str, file: Path, byte_count: int, known: Formats) -> Found:
-    """The one report among whatever else stands in the text."""
+    """Find the one report among whatever else stands in the text."""
     reports: list[tuple[Format, Mapping[str, Any]]] = []
     noise: list[str] = []
     start = kept = 0

@@ -36,7 +36,7 @@ def classify(text: str) -> str:
 
 
 def by_class(errors: Mapping[str, int]) -> dict[str, int]:
-    """Counts by failure class, deadline aborts left out."""
+    """Count errors by failure class, deadline aborts left out."""
     found: dict[str, int] = {}
     for text, amount in errors.items():
         if text != DEADLINE_ABORT and amount:

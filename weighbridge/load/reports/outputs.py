@@ -17,7 +17,7 @@ from weighbridge.load.reports.document import read_as
 
 
 def outputs_of(argv: Sequence[str], report: Path, samples: Path, *, exit_code: int, stderr: bytes) -> LoadOutputs:
-    """The outputs of a window; a file that was not written is None."""
+    """Return the outputs of a window; a file that was not written is None."""
     return LoadOutputs(
         report=report if report.is_file() else None,
         samples=samples if samples.is_file() else None,
@@ -29,7 +29,7 @@ def outputs_of(argv: Sequence[str], report: Path, samples: Path, *, exit_code: i
 
 
 def lines_said(outputs: LoadOutputs) -> list[str]:
-    """The lines on its standard error, without empty ones."""
+    """Return the lines on its standard error, without empty ones."""
     return [line.strip() for line in outputs.stderr.decode("utf-8", "replace").splitlines() if line.strip()]
 
 

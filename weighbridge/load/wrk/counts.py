@@ -65,7 +65,7 @@ class WrkCounts:
 
 
 def count_wrk(document: Mapping[str, Any]) -> WrkCounts:
-    """Counts of one document of the script; InputError when a table of counts holds something else."""
+    """Read the counts of one document of the script; InputError when a table of counts holds something else."""
     schedule = section(document, "schedule")
     return WrkCounts(
         scheduled_count=count(schedule.get("n")),

@@ -141,5 +141,5 @@ def _samples(plan: LoadPlan) -> Path:
 
 
 def _beside(plan: LoadPlan, name: str) -> Path:
-    """A file beside the output folder, for all in that folder is kept."""
+    """Name a file beside the output folder, for all in that folder is kept."""
     return plan.out_dir.with_name(f"{plan.out_dir.name}-{name}")

@@ -93,7 +93,7 @@ def _corrected(found: WrkCounts, usable: WrkSamples | None) -> Corrected:
 
 
 def _own_times(document: Mapping[str, Any], found: WrkCounts) -> Spread | str:
-    """Times of wrk's own latency object; it has no p95, and its percentile(100) is 0 by a fault of wrk."""
+    """Return the times of wrk's own latency object; it has no p95, and its percentile(100) is 0 by a fault of wrk."""
     if not found.answered_count:
         return "no_answer"
     if found.success_count < found.answered_count:
@@ -107,7 +107,7 @@ def _own_times(document: Mapping[str, Any], found: WrkCounts) -> Spread | str:
 
 
 def _lost(found: WrkCounts, usable: WrkSamples | None) -> Lost:
-    """What has no time: never answered; in wrk's own object also what was slower than its -T."""
+    """Count what has no time: never answered; in wrk's own object also what was slower than its -T."""
     slow = found.tool_errors.get("timeout", 0) if usable is None else 0
     timed = max(0, found.answered_count - slow)
     return Lost(timed, slow + (found.unresolved_count or 0))

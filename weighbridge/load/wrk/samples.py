@@ -61,7 +61,7 @@ class WrkSamples:
         return spread_of((self.done_us[good] - begun[good]) / 1e6)
 
     def table(self, *, has_schedule: bool) -> SampleTable:
-        """The sample table, sorted by slot, without a schedule by the actual start."""
+        """Return the sample table, sorted by slot, without a schedule by the actual start."""
         answered = self.status > 0
         columns = {"intended_s": self.scheduled_us / 1e6, **self._released()} if has_schedule else {}
         found = from_columns(
@@ -81,7 +81,7 @@ class WrkSamples:
 
 
 def read_wrk_samples(text: str, file: Path) -> WrkSamples:
-    """Samples in the text of `file`; TruncatedReport when the last line is cut, InputError for damaged cells."""
+    """Read samples in the text of `file`; TruncatedReport when the last line is cut, InputError for damaged cells."""
     lines = list(csv.reader(io.StringIO(text)))
     names = lines[0]
     if not text.endswith("\n") or any(len(line) != len(names) for line in lines[-1:]):

@@ -14,7 +14,7 @@ _MOST_NAMED = 3
 
 
 def scale_answer(found: Certificate) -> tuple[str, str, str]:
-    """Verdict, errors beside those of the shift, and what this host cannot tell apart."""
+    """Return the verdict, the errors beside those of the shift, and what this host cannot tell apart."""
     return (_verdict(found), _errors(found), _fineness(found))
 
 

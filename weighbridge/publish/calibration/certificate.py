@@ -32,13 +32,13 @@ _CAPTION = (
 
 
 def own_certificate(summary: Summary) -> Certificate | None:
-    """The certificate that this campaign made; None of one that relies on another's, or on none."""
+    """Return the certificate that this campaign made; None of one that relies on another's, or on none."""
     found = summary.certificate
     return None if isinstance(found, Absent) or found.campaign != summary.campaign else found
 
 
 def scale_of(summary: Summary, anchor: str) -> Scale:
-    """The section of a page about its scale."""
+    """Return the section of a page about its scale."""
     found = summary.certificate
     if isinstance(found, Absent):
         return Scale((verdict_text(summary),), (), ())
@@ -48,7 +48,7 @@ def scale_of(summary: Summary, anchor: str) -> Scale:
 
 
 def verdict_text(summary: Summary) -> str:
-    """One sentence: whether the scale passed, or that there is no certificate and why."""
+    """Return one sentence: whether the scale passed, or that there is no certificate and why."""
     found = summary.certificate
     if isinstance(found, Absent):
         return f"There is no valid certificate of this scale: {plain(found.text)}."
@@ -62,7 +62,7 @@ def verdict_text(summary: Summary) -> str:
 
 
 def facts(found: Certificate) -> Iterator[Fact]:
-    """Everything but the delays: resolution, jitter, faults, baselines, stamps, CPU, ceiling."""
+    """Yield everything but the delays: resolution, jitter, faults, baselines, stamps, CPU, ceiling."""
     for (mode, arrangement), pairs in groupby(found.resolution, key=lambda one: (one.mode, one.arrangement)):
         yield Fact(f"resolution, {mode}, {_HOW[arrangement]}", _resolution_text(tuple(pairs)))
     for one in found.jitter:
@@ -81,7 +81,7 @@ def facts(found: Certificate) -> Iterator[Fact]:
 
 
 def baseline_text(baseline: DriverBaseline) -> str:
-    """Baseline of one driver, or why there is none."""
+    """Return the baseline of one driver, or why there is none."""
     if baseline.p50_ms is None or baseline.p99_ms is None:
         return f"none: {plain(baseline.absent or 'not measured', limit=200)}"
     at = f" at {numbers.short(baseline.rate_rps)}/s" if baseline.rate_rps is not None else ""
@@ -89,7 +89,7 @@ def baseline_text(baseline: DriverBaseline) -> str:
 
 
 def delays_table(found: Certificate, anchor: str) -> Table:
-    """Known delays and what was found of them."""
+    """Tabulate the known delays and what was found of them."""
     return Table(
         id=f"{anchor}-delays",
         title="Known delays",
@@ -128,7 +128,7 @@ class DelayGroup:
 
 
 def grouped(found: Certificate) -> Iterator[DelayGroup]:
-    """The delays of a certificate, group by group."""
+    """Yield the delays of a certificate, group by group."""
     sections: dict[tuple[str, str, str], dict[str, list[DelayResult]]] = {}
     for row in found.known_delays:
         section = sections.setdefault((row.mode, row.arrangement, row.condition), {})
@@ -138,7 +138,7 @@ def grouped(found: Certificate) -> Iterator[DelayGroup]:
 
 
 def outcome(rows: Iterable[DelayResult]) -> str:
-    """`passed`, or which percentiles did not."""
+    """Return `passed`, or which percentiles did not."""
     bad = [row.figure for row in rows if row.judged and not row.passed]
     return f"off at {numbers.listed(list(bad))}" if bad else "passed"
 

@@ -28,7 +28,7 @@ _LEAST_US = 1.0
 
 
 def scale_chart(found: Certificate, anchor: str) -> tuple[Chart, ...]:
-    """The chart of a certificate; none without a known delay."""
+    """Draw the chart of a certificate; none without a known delay."""
     data = [
         _datum(group.panel, rows, who) for group in grouped(found) for rows in group.delays for who in (ADDED, SHIFT)
     ]
@@ -40,7 +40,7 @@ def scale_chart(found: Certificate, anchor: str) -> tuple[Chart, ...]:
 
 
 def _datum(panel: str, rows: tuple[DelayResult, ...], who: str) -> dict[str, Any]:
-    """One line of a panel: the sizes of three errors, those that are not judged left out."""
+    """Return one line of a panel: the sizes of three errors, those that are not judged left out."""
     sizes = {row.figure: _size_us(row, who) for row in rows if row.judged}
     middle, high = sizes.get("p50"), sizes.get("p95")
     return {

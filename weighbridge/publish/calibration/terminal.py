@@ -26,7 +26,7 @@ _GREY = "?"
 
 
 def certificate_text(summary: Summary) -> str:
-    """Paragraphs about the scale: all of them of a calibration, one sentence of any other campaign."""
+    """Return the paragraphs about the scale: all of them of a calibration, one sentence of any other campaign."""
     found = own_certificate(summary)
     if found is None:
         return verdict_text(summary)

@@ -75,7 +75,7 @@ class Picture:
 
 
 def charts(summary: Summary, names: Names, anchor: str) -> tuple[Chart, ...]:
-    """Charts in the order of the page; those without a single dot of a gateway are left out."""
+    """Return the charts in the order of the page; those without a single dot of a gateway are left out."""
     found: list[Picture] = []
     for disk in names.disks:
         where = f" on disk {plain(disk, limit=40)}" if names.varies_disk else ""
@@ -97,7 +97,7 @@ _SHIFT_AXIS = "shift of the response time, ms"
 
 
 def _added(names: Names, cells: list[CellSummary], where: str) -> Iterator[Picture]:
-    """Plain answers in one picture, streams in another with both times side by side; the baseline in each panel."""
+    """Yield one picture of plain answers, one of streams with both times side by side; the baseline in each panel."""
     plain_cells = [cell for cell in cells if cell.mode == "plain"]
     streams = [cell for cell in cells if cell.mode == "stream"]
     if measures_added(plain_cells):
@@ -129,7 +129,7 @@ def _shift(names: Names, cells: list[CellSummary]) -> list[Point]:
 
 
 def _first_byte(names: Names, cells: list[CellSummary], where: str) -> Iterator[Picture]:
-    """Shift of the first byte at one client; where added time to the first content is known, that says it better."""
+    """Yield the first byte's shift at one client; nothing where added time to the first content says it better."""
     serial = [cell for cell in _weighed(names, cells) if cell.load.is_serial]
     if any(cell.has("added_first_ms") for cell in serial):
         return
@@ -166,7 +166,7 @@ def _chart(summary: Summary, names: Names, name: str, picture: Picture) -> Chart
 
 
 def drawn(spec: dict[str, Any], chart: Chart) -> Chart:
-    """The chart with its picture, which `svg` has checked: no element or address that a picture does not need."""
+    """Return the chart with its picture, checked by `svg`: no element or address that a picture does not need."""
     text = svg.render(spec, name=chart.id, title=chart.title, description=chart.description)
     return replace(chart, svg=Markup(text))  # noqa: S704
 
@@ -179,14 +179,14 @@ class Looks:
     baseline: str = ""
 
     def scale(self, looks: Sequence[str], baseline_look: str) -> dict[str, Any]:
-        """Vega-Lite scale from name to look."""
+        """Return the Vega-Lite scale from name to look."""
         gateways = [name for name in self.who if name != self.baseline]
         given = {name: looks[i % len(looks)] for i, name in enumerate(gateways)} | {self.baseline: baseline_look}
         return {"domain": list(self.who), "range": [given[name] for name in self.who]}
 
 
 def specification(axis_title: str, rows: list[dict[str, Any]], looks: Looks) -> dict[str, Any]:
-    """Vega-Lite specification of a chart: a panel for each chain and mode, one colour and shape a gateway."""
+    """Specify a chart for Vega-Lite: a panel for each chain and mode, one colour and shape a gateway."""
     panels, lines = _unique(rows, "panel"), _unique(rows, "line")
     columns = min(2, len(panels))
     scale, axis = _scale(rows, axis_title)
@@ -252,7 +252,7 @@ def _datum(names: Names, point: Point) -> dict[str, Any]:
 
 
 def _why(point: Point) -> str:
-    """Words in the place of a dot."""
+    """Return the words in the place of a dot."""
     if has_figures(point.cell) and isinstance(point.figure, Absent):
         return absence_text(point.figure)
     return message(point.cell)

@@ -33,7 +33,7 @@ class UnsafeSvg(ValueError):
 
 
 def render(spec: dict[str, Any], *, name: str, title: str, description: str) -> str:
-    """Checked SVG text for a page; `name` makes its ids unique there."""
+    """Return checked SVG text for a page; `name` makes its ids unique there."""
     raw = vl_convert.vegalite_to_svg(json.dumps(spec), vl_version=VEGALITE)
     picture = _IDS.sub(lambda found: f"{name}-{found[1]}", _ARIA.sub("", raw))
     opening, rest = picture.split(">", 1)
@@ -48,7 +48,7 @@ def render(spec: dict[str, Any], *, name: str, title: str, description: str) -> 
 
 
 def as_file(picture: str) -> str:
-    """The same picture as a file of its own, which knows light and dark by itself."""
+    """Return the same picture as a file of its own, which knows light and dark by itself."""
     opening, rest = picture.split(">", 1)
     return f"{opening}>{_STYLE}{rest}\n"
 

@@ -25,7 +25,7 @@ _MODE_WORDS = {"plain": "plain", "stream": "streamed"}
 
 
 def answer(summary: Summary, names: Names) -> tuple[str, str, str]:
-    """Three sentences that answer the reader's question: what it costs, or of a calibration, whether it is right."""
+    """Answer the reader's question in three sentences: what it costs, or of a calibration, whether it is right."""
     own = own_certificate(summary)
     if own is not None:
         return scale_answer(own)
@@ -79,7 +79,7 @@ def _costs(summary: Summary, names: Names) -> str:
 
 
 def _headline(summary: Summary, names: Names) -> list[CellSummary]:
-    """Cells of the plainest question: first chain, first disk, one client or else the lowest load, subject first.
+    """Return cells of the plainest question: first chain, first disk, one client or else lowest load, subject first.
 
     A load whose added time was measured comes before others.
     """
@@ -110,7 +110,7 @@ def _gateway_cost(names: Names, cells: list[CellSummary]) -> str:
 
 
 def _added_texts(cell: CellSummary) -> list[str]:
-    """`0.52 ms (p95 0.81) to plain answers`; of a stream both times."""
+    """Return `0.52 ms (p95 0.81) to plain answers`; of a stream both times."""
     if not has_figures(cell):
         return []
     found = []
@@ -123,14 +123,14 @@ def _added_texts(cell: CellSummary) -> list[str]:
 
 
 def _cpu_text(cells: list[CellSummary]) -> str:
-    """CPU per request of the same cells; the load is that of the sentence."""
+    """Return the CPU per request of the same cells; the load is that of the sentence."""
     known = [(cell.mode, cell.known("cpu_ms_per_request")) for cell in cells if has_figures(cell)]
     told = [f"{numbers.per_request(cpu)} ms ({mode})" for mode, cpu in known if cpu is not None]
     return f", and uses {numbers.listed(told)} of CPU a request" if told else ""
 
 
 def _baseline_text(summary: Summary, headline: list[CellSummary]) -> list[str]:
-    """What the lane without a gateway shows by the same measure."""
+    """Return what the lane without a gateway shows by the same measure."""
     if not any(has_firm_added(cell) for cell in headline):
         return []
     wanted = {cell.baseline for cell in headline}

@@ -48,7 +48,7 @@ beyond it is grey, carries its rank and stays out of sentences and charts; with 
 
 
 def method(summary: Summary) -> tuple[str, ...]:
-    """The steps of the campaign in order."""
+    """Return the steps of the campaign in order."""
     runs = summary.provenance.runs
     blocks = numbers.plural(len(summary.provenance.order), "block")
     value = f"the median over {numbers.plural(runs, 'accepted run')}" if runs > 1 else "that of one run"
@@ -77,7 +77,7 @@ def _prompts(summary: Summary) -> str:
 
 
 def limits(summary: Summary) -> tuple[Fact, ...]:
-    """What these figures do not show."""
+    """Return what these figures do not show."""
     warning = loaded_warning(summary)
     found = [
         Fact(
@@ -133,7 +133,7 @@ def _disk_text(summary: Summary) -> str:
 
 
 def meanings(summary: Summary) -> tuple[Fact, ...]:
-    """Signs and words of the tables with their thresholds, only those that this campaign uses."""
+    """Return the signs and words of the tables with their thresholds, only those that this campaign uses."""
     verdicts = {cell.verdict for cell in summary.cells}
     found = [
         Fact("– (dash)", "a figure that does not exist; its reason stands below the table"),

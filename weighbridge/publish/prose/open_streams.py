@@ -13,7 +13,7 @@ from weighbridge.record.summary import CellSummary, Summary
 
 
 def held_text(summary: Summary, names: Names) -> str:
-    """One sentence over all cells that hold streams, the baseline left out; empty without one."""
+    """Return one sentence over all cells that hold streams, the baseline left out; empty without one."""
     cells = sorted(
         (cell for cell in summary.cells if holds_streams(cell) and not is_baseline(cell)),
         key=lambda cell: (names.order(cell), names.place(cell), names.rank(cell)),

@@ -27,7 +27,7 @@ from weighbridge.record.summary import Summary
 
 
 def page_of(summaries: Sequence[Summary]) -> Page:
-    """The page of one or several campaigns, in the order given."""
+    """Return the page of one or several campaigns, in the order given."""
     campaigns = tuple(campaign_of(summary, f"c{number}") for number, summary in enumerate(summaries, start=1))
     many = len(campaigns) > 1
     title = "Gateway overhead" if many else campaigns[0].title
@@ -42,7 +42,7 @@ def page_of(summaries: Sequence[Summary]) -> Page:
 
 
 def campaign_of(summary: Summary, anchor: str) -> Campaign:
-    """Everything that a page says of a campaign."""
+    """Return everything that a page says of a campaign."""
     names = names_of(summary)
     record = summary.provenance
     told = timed(summary)

@@ -16,7 +16,7 @@ from weighbridge.record.summary import Summary
 
 
 def render(summaries: Summary | Sequence[Summary], out_dir: Path) -> Path:
-    """Path of the `index.html` of the site rendered into `out_dir`.
+    """Render the site into `out_dir` and return the path of its `index.html`.
 
     The same summaries give the same bytes. Raises StoreError when there is nothing to show, when methods of
     different versions would stand on one page, and when the site cannot be written.
@@ -34,7 +34,7 @@ def render(summaries: Summary | Sequence[Summary], out_dir: Path) -> Path:
 
 
 def files(summaries: Sequence[Summary]) -> dict[str, bytes]:
-    """The files of the site: path in the site to bytes."""
+    """Return the files of the site: path in the site to bytes."""
     page = page_of(summaries)
     made = {"index.html": templating.html(page), "index.md": templating.markdown_text(page)}
     for campaign in page.campaigns:

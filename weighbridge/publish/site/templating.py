@@ -12,12 +12,12 @@ from weighbridge.publish.views.views import Page
 
 
 def html(page: Page, folder: Path | None = None) -> str:
-    """The page as one HTML document."""
+    """Return the page as one HTML document."""
     return _environment(folder, autoescape=True).get_template("index.html.j2").render(page=page)
 
 
 def markdown_text(page: Page, folder: Path | None = None) -> str:
-    """The same page as Markdown, with charts as files beside it."""
+    """Return the same page as Markdown, with charts as files beside it."""
     return _environment(folder, autoescape=False).get_template("index.md.j2").render(page=page)
 
 

@@ -60,7 +60,7 @@ _CLAIMS = (Show("self_reported_ms", percentiles=_PAIR), Show("self_reported_diff
 
 
 def legs_tables(summary: Summary, names: Names, anchor: str) -> tuple[Table, ...]:
-    """The legs and, where payloads or answers vary, the slopes; nothing where no added time was measured."""
+    """Return the legs and, where payloads or answers vary, the slopes; nothing where no added time was measured."""
     found = []
     if measures_added(summary.cells):
         found.append(_legs_table(summary, names, anchor))
@@ -102,7 +102,7 @@ def _legs_table(summary: Summary, names: Names, anchor: str) -> Table:
 
 
 def _is_untold(cell: CellSummary) -> bool:
-    """Whether nobody looked for stamps in this cell, as where a driver went alone."""
+    """Tell whether nobody looked for stamps in this cell, as where a driver went alone."""
     return isinstance(added_of(cell), Absent) and isinstance(cell.stamps, Absent)
 
 
@@ -185,7 +185,7 @@ def _slope_row(names: Names, slope: Slope, cell: CellSummary) -> Row:
 
 
 def _where(names: Names, slope: Slope, cell: CellSummary) -> str:
-    """The cells of a line in one phrase: all that they share."""
+    """Name the cells of a line in one phrase: all that they share."""
     along = "payload" if slope.axis == "payload_kib" else "answer"
     alike = replace(names, varies=names.varies - {along})
     disk = f" · disk {plain(cell.disk, limit=40)}" if names.varies_disk else ""

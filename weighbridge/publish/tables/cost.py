@@ -48,12 +48,12 @@ _EACH = "per request"
 
 
 def _name(metric: Metric) -> str:
-    """Name of a figure in a sentence."""
+    """Return the name of a figure in a sentence."""
     return metric.label if metric.group in ("", _EACH) else f"{metric.group} {metric.label}"
 
 
 def _full(metric: Metric) -> str:
-    """Heading of a figure where no group stands above it."""
+    """Return the heading of a figure where no group stands above it."""
     return _capital(metric.label if metric.group in ("", _EACH) else f"{metric.group}, {metric.label}")
 
 
@@ -107,7 +107,7 @@ _COLUMNS = tuple(
 
 
 def cost_table(summary: Summary, names: Names, anchor: str) -> Table:
-    """CPU, memory, calls and flushes of each gateway at each load."""
+    """Tabulate CPU, memory, calls and flushes of each gateway at each load."""
     notes = Notes()
     cells = [cell for cell in summary.cells if not is_baseline(cell) and (cell.runs_accepted or holds_streams(cell))]
     found = shown(_COLUMNS, cells)
@@ -130,7 +130,7 @@ def cost_table(summary: Summary, names: Names, anchor: str) -> Table:
 
 
 def _texts(there: Sequence[Show], cells: Sequence[CellSummary]) -> tuple[str, ...]:
-    """What the columns that are there mean, and what counted them."""
+    """Return what the columns that are there mean, and what counted them."""
     groups, keys = {one.metric.group for one in there}, {one.key for one in there}
     found = []
     if "cpu_ms_per_request" in keys:

@@ -43,7 +43,7 @@ class _Layout:
 
 
 def load_tables(summary: Summary, names: Names, anchor: str) -> tuple[Table, ...]:
-    """One table for each kind of load and each mode that the campaign has."""
+    """Return one table for each kind of load and each mode that the campaign has."""
     tables = []
     for kind, of_kind in by_kind(summary.cells).items():
         for mode in _MODES:
@@ -98,7 +98,7 @@ def _caption(kind: str, layout: _Layout) -> Iterator[str]:
 
 
 def _marks(cell: CellSummary, layout: _Layout, notes: Notes) -> str:
-    """Marks of all remarks, and of why a cell that has figures is incomplete."""
+    """Return the marks of all remarks, and of why a cell that has figures is incomplete."""
     marks = flag_marks(cell, notes)
     if cell.verdict != "incomplete":
         return marks
@@ -128,7 +128,7 @@ def _timings(cell: CellSummary, group: Show, notes: Notes) -> tuple[Cell, ...]:
 
 
 def self_reported_cell(cell: CellSummary, notes: Notes) -> Cell:
-    """The gateway's self-reported overhead, with what was measured above it in the second line."""
+    """Return the gateway's self-reported overhead, with what was measured above it in the second line."""
     if is_baseline(cell):
         return absent_cell(BASELINE_ABSENT, notes, label="Self-reported p50")
     made = cells_of(cell, (_SELF_REPORTED,), notes)[0]

@@ -28,12 +28,12 @@ _RECOMPUTED = (
 
 
 def ordered_cells(summary: Summary, names: Names) -> list[CellSummary]:
-    """Cells in the order of the tables."""
+    """Return the cells in the order of the tables."""
     return sorted(summary.cells, key=lambda cell: (names.order(cell), names.place(cell), names.rank(cell)))
 
 
 def outcome_text(summary: Summary) -> str:
-    """How many attempts were accepted and rejected, and why, in a sentence or two."""
+    """Tell how many attempts were accepted and rejected, and why, in a sentence or two."""
     attempted = summary.runs_accepted + summary.runs_rejected
     start = (
         f"{numbers.plural(attempted, 'attempt')}: {numbers.count(summary.runs_accepted)} accepted, "
@@ -53,7 +53,7 @@ def outcome_text(summary: Summary) -> str:
 
 
 def run_tables(summary: Summary, names: Names, anchor: str) -> tuple[Table, ...]:
-    """Rejected attempts by reason, the headline recomputed with them, and every attempt."""
+    """Tabulate the rejected attempts by reason, the headline recomputed with them, and every attempt."""
     cells = ordered_cells(summary, names)
     return (
         _rejected_table(summary, names, cells, anchor),

@@ -42,7 +42,7 @@ _GENERATOR = (
 
 
 def ttfb_table(summary: Summary, names: Names, anchor: str) -> Table:
-    """Time to first byte with one request at a time."""
+    """Tabulate the time to first byte with one request at a time."""
     notes = Notes()
     serial = [cell for cell in summary.cells if cell.load.is_serial]
     cells = [cell for cell in serial if _mode_has_ttfb(serial, cell.mode)]
@@ -94,7 +94,7 @@ def _said(cell: CellSummary, span: int) -> Cell:
 
 
 def driver_table(summary: Summary, names: Names, anchor: str) -> Table:
-    """Offered and achieved rate, send-rate error, lag and lateness of the load generator in each cell."""
+    """Tabulate offered and achieved rate, send-rate error, lag and lateness of the load generator in each cell."""
     notes = Notes()
     cells = [cell for cell in summary.cells if cell.runs_accepted or cell.has("achieved_rps")]
 

@@ -62,7 +62,7 @@ _FLAGS = frozenset({"answers_changed", "events_merged", "stalls", "mock_late", "
 
 
 def stream_tables(summary: Summary, names: Names, anchor: str) -> tuple[Table, ...]:
-    """Both tables, or one line where no driver reads chunks; nothing without streams."""
+    """Return both tables, or one line where no driver reads chunks; nothing without streams."""
     cells = [cell for cell in summary.cells if cell.mode == "stream" and cell.load.measures_times]
     if not cells:
         return ()

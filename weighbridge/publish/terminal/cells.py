@@ -34,7 +34,7 @@ class _Column:
 
 
 def cells_text(summary: Summary, names: Names, cells: Sequence[CellSummary]) -> str:
-    """A table for each chain and mode of the cells of one kind of load."""
+    """Return a table for each chain and mode of the cells of one kind of load."""
     load = cells[0].load
     how = LOAD_WORDS[load.kind].terminal
     warning = f". {loaded_warning(summary)}" if summary.loaded_machine else ""
@@ -48,7 +48,7 @@ def cells_text(summary: Summary, names: Names, cells: Sequence[CellSummary]) -> 
 
 
 def label(names: Names, cell: CellSummary) -> str:
-    """The label of a mock behind its name."""
+    """Return the label of a mock behind its name."""
     told = names.label(cell.gateway)
     return f" ({told})" if told else ""
 
@@ -67,7 +67,7 @@ def _columns(names: Names, group: Sequence[CellSummary], load: Load) -> list[_Co
 
 
 def _times(group: Sequence[CellSummary]) -> Iterator[_Column]:
-    """Columns of times: added time first where it was measured."""
+    """Yield the columns of times: added time first where it was measured."""
     shift, response = Show("shift_ms"), Show("response_ms")
     pair: tuple[Percentile, ...] = ("p50", "p95")
     if not measures_added(group):

@@ -62,7 +62,7 @@ class PlanFacts:
 
 
 def campaign_text(summary: Summary) -> str:
-    """Tables and remarks of a campaign, ending in a newline."""
+    """Return the tables and remarks of a campaign, ending in a newline."""
     names = names_of(summary)
     cells = ordered_cells(summary, names)
     parts = [f"{plain(summary.provenance.title, limit=120)}\n{plain(summary.campaign, limit=120)}"]
@@ -113,7 +113,7 @@ def _outcome(cell: CellSummary, text: str) -> str:
 
 
 def plan_text(plan: PlanFacts) -> str:
-    """Cells, order and cost of a plan, ending in a newline."""
+    """Return the cells, order and cost of a plan, ending in a newline."""
     rows = [
         [plain(cell.id, limit=160), cell.driver, numbers.count(cell.load.request_count),
          numbers.count(cell.load.connections), plain(cell.not_supported or "", limit=100)]
@@ -149,7 +149,7 @@ def _window_text(cell: Cell, varies: frozenset[str]) -> str:
 
 
 def load_report_text(report: LoadReport) -> str:
-    """What we make of one load report, ending in a newline."""
+    """Return what we make of one load report, ending in a newline."""
     rows = [
         ["tool", f"{report.tool} {plain(report.tool_version or '(version unknown)', limit=60)}"],
         ["verdict", report.verdict + (f": {plain(report.reason)}" if report.reason else "")],

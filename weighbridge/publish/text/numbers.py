@@ -15,47 +15,47 @@ _NEEDLESS_ZEROS = re.compile(r"(\d)\.0+(?= )")
 
 
 def ms(value_ms: float) -> str:
-    """Milliseconds without the unit, which stands in the heading."""
+    """Format milliseconds without the unit, which stands in the heading."""
     return units.format_ms(value_ms)
 
 
 def us(value_ms: float) -> str:
-    """Milliseconds as whole microseconds without the unit: `−12`."""
+    """Format milliseconds as whole microseconds without the unit: `−12`."""
     return units.format_count(round(value_ms * 1000)).replace("-", "\N{MINUS SIGN}")
 
 
 def fine_us(value_ms: float) -> str:
-    """Milliseconds as microseconds with three digits, without the unit: `31.0`, `0.42`."""
+    """Format milliseconds as microseconds with three digits, without the unit: `31.0`, `0.42`."""
     return units.format_ms(value_ms * 1000)
 
 
 def rps(value_rps: float) -> str:
-    """Requests per second without the unit."""
+    """Format requests per second without the unit."""
     return units.format_rps(value_rps)
 
 
 def per_request(value: float) -> str:
-    """A number of things per request, three digits."""
+    """Format a number of things per request, three digits."""
     return units.format_ms(value)
 
 
 def short(value: float) -> str:
-    """A number that the matrix states, as short as it was written: 50, 0.5, 1,500."""
+    """Format a number that the matrix states, as short as it was written: 50, 0.5, 1,500."""
     return f"{value:,.10g}"
 
 
 def count(value: int) -> str:
-    """A whole number."""
+    """Format a whole number."""
     return units.format_count(value)
 
 
 def percent(ratio: float) -> str:
-    """A small share: `−0.02 %`."""
+    """Format a small share: `−0.02 %`."""
     return f"{units.format_ms(ratio * 100)} %"
 
 
 def share(ratio: float) -> str:
-    """A share that may be large: `12.3 %`; only all is `100 %` and only none `0 %`."""
+    """Format a share that may be large: `12.3 %`; only all is `100 %` and only none `0 %`."""
     if ratio in (0.0, 1.0):
         return f"{ratio * 100:.0f} %"
     if 0 < ratio < 0.001:
@@ -64,27 +64,27 @@ def share(ratio: float) -> str:
 
 
 def size(value_bytes: float) -> str:
-    """Bytes in the unit that fits: `1 KiB`, `583 MiB`."""
+    """Format bytes in the unit that fits: `1 KiB`, `583 MiB`."""
     return _NEEDLESS_ZEROS.sub(r"\1", units.format_bytes(value_bytes))
 
 
 def duration(value_s: float) -> str:
-    """A time for people: `20 ms`, `4.5 s`, `3 min 20 s`."""
+    """Format a time for people: `20 ms`, `4.5 s`, `3 min 20 s`."""
     return _NEEDLESS_ZEROS.sub(r"\1", units.format_duration(value_s))
 
 
 def plural(number: int, one: str, many: str = "") -> str:
-    """`1 run`, `3 runs`."""
+    """Return a number with its noun: `1 run`, `3 runs`."""
     return f"{count(number)} {one if number == 1 else many or one + 's'}"
 
 
 def listed(items: list[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
+    """Join the items: `a`, `a and b`, `a, b and c`."""
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}" if items else "none"
 
 
 def letters(index: int) -> str:
-    """Footnote mark of a 0-based index: a to z, then aa, ab and so on."""
+    """Return the footnote mark of a 0-based index: a to z, then aa, ab and so on."""
     text = ""
     index += 1
     while index:

@@ -26,25 +26,25 @@ class Code(str):
 
 
 def plain(text: str, limit: int = 600) -> str:
-    """One line without terminal sequences, control characters and direction marks, at most `limit` characters."""
+    """Make one line without terminal sequences, control characters or direction marks, at most `limit` characters."""
     text = _SPACES.sub(" ", _ESCAPES.sub("", text))
     text = "".join(c if unicodedata.category(c)[0] != "C" else "\N{REPLACEMENT CHARACTER}" for c in text).strip()
     return text if len(text) <= limit else text[: limit - 1].rstrip() + ELLIPSIS
 
 
 def code(text: str) -> Code:
-    """One clean line to stand in a code block."""
+    """Return one clean line to stand in a code block."""
     return Code(plain(text, limit=4000))
 
 
 def link(url: str | None) -> str:
-    """The address when it is an ordinary web address, else nothing."""
+    """Return the address when it is an ordinary web address, else nothing."""
     cleaned = plain(url or "")
     return cleaned if re.fullmatch(r"https?://[^\s\"'<>()\[\]\\`|]+", cleaned) else ""
 
 
 def markdown(value: object) -> str:
-    """Text that Markdown shows as it is: no markup, no table edge, no HTML, no link by itself."""
+    """Return text that Markdown shows as it is: no markup, no table edge, no HTML, no link by itself."""
     if isinstance(value, Code):
         return str(value)
     text = _MARKDOWN.sub(r"\\\1", plain(str(value), limit=4000))

@@ -77,22 +77,22 @@ FIDELITIES: Mapping[str, str] = MappingProxyType(
 
 
 def grade_text(grade: Grade) -> str:
-    """What may be said of figures of this grade."""
+    """Return what may be said of figures of this grade."""
     return GRADES[grade]
 
 
 def absence_text(absent: Absent) -> str:
-    """Why a figure does not exist: what happened, or what the code means."""
+    """Return why a figure does not exist: what happened, or what the code means."""
     return plain(absent.text)
 
 
 def leading(warnings: Sequence[CampaignWarning]) -> list[str]:
-    """Warnings that belong at the top of a page, each a sentence."""
+    """Return the warnings that belong at the top of a page, each a sentence."""
     return [f"{plain(one.text).rstrip('.')}." for one in warnings if one.leads]
 
 
 def reason_text(cell: CellSummary, status: str) -> str:
-    """How many runs were accepted where it is fewer than wanted, and why a cell has no figures; empty for neither.
+    """Tell how many runs were accepted where fewer than wanted, and why a cell has no figures; empty for neither.
 
     `status` is the campaign's.
     """

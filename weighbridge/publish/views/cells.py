@@ -22,16 +22,16 @@ class Notes:
         self._marks: dict[str, str] = {}
 
     def mark(self, text: str) -> str:
-        """Mark of a remark."""
+        """Return the mark of a remark."""
         return self._marks.setdefault(text, numbers.letters(len(self._marks)))
 
     def footnotes(self) -> tuple[Footnote, ...]:
-        """All remarks in the order of their marks."""
+        """Return all remarks in the order of their marks."""
         return tuple(Footnote(mark, text) for text, mark in self._marks.items())
 
 
 def absent_cell(absent: Absent, notes: Notes, *, label: str = "", span: int = 1) -> Cell:
-    """A dash with its reason as footnote and on hover."""
+    """Return a dash with its reason as footnote and on hover."""
     sentence = absence_text(absent)
     return Cell(
         numbers.ABSENT,
@@ -47,7 +47,7 @@ def absent_cell(absent: Absent, notes: Notes, *, label: str = "", span: int = 1)
 def timing_cells(
     timing: TimingOrAbsent, notes: Notes, label: str, percentiles: tuple[Percentile, ...] = PERCENTILES
 ) -> tuple[Cell, ...]:
-    """Cells of the percentiles of a time in milliseconds, or one dash over all of them."""
+    """Return the cells of the percentiles of a time in milliseconds, or one dash over all of them."""
     if isinstance(timing, Absent):
         return (absent_cell(timing, notes, label=label, span=len(percentiles)),)
     return tuple(_percentile(timing, name, notes, f"{label} {name}") for name in percentiles)
@@ -76,14 +76,14 @@ def grey_text(timing: Timing, name: Percentile) -> str:
 
 
 def firm(timing: TimingOrAbsent, name: Percentile) -> float | None:
-    """Value of a percentile that may stand in sentences and charts: present, with enough samples beyond it."""
+    """Return a percentile's value that may stand in sentences and charts: present, with enough samples beyond it."""
     if isinstance(timing, Absent) or name in timing.few_samples:
         return None
     return timing.percentile(name)
 
 
 def interval_text(timing: Timing, name: Percentile) -> str:
-    """`11.9 to 12.8`, empty where there is no interval."""
+    """Return the interval as `11.9 to 12.8`, empty where there is none."""
     if timing.interval is None:
         return ""
     bounds = {"p50": timing.interval.p50, "p95": timing.interval.p95, "p99": timing.interval.p99}[name]
@@ -91,5 +91,5 @@ def interval_text(timing: Timing, name: Percentile) -> str:
 
 
 def has_spread(figure: Figure) -> bool:
-    """Whether the runs differ by so much that their range is worth a line."""
+    """Tell whether the runs differ by so much that their range is worth a line."""
     return figure.low is not None and figure.high is not None and figure.high - figure.low > _SPREAD * figure.value

@@ -21,7 +21,7 @@ _DRIVERS = {"probe": "the built-in probe"}
 
 
 def setting_text(summary: Summary, names: Names, cells: Sequence[CellSummary]) -> str:
-    """Provider delay, drivers, connections, CPUs and runs behind a table, for its heading."""
+    """Return the provider delay, drivers, connections, CPUs and runs behind a table, for its heading."""
     used = dict.fromkeys((cell.answer, cell.mode) for cell in sorted(cells, key=names.order))
     provider = []
     for answer, mode in used:
@@ -35,7 +35,7 @@ def setting_text(summary: Summary, names: Names, cells: Sequence[CellSummary]) -
 
 
 def drivers_text(cells: Sequence[CellSummary]) -> str:
-    """Who drove, and whose the added times are where it was another."""
+    """Tell who drove, and whose the added times are where it was another."""
     drivers = dict.fromkeys(cell.driver for cell in cells)
     told = f"Driven by {numbers.listed([_DRIVERS.get(driver, driver) for driver in drivers])}"
     rides = any(cell.load.companion and isinstance(added_of(cell), Timing) for cell in cells)
@@ -43,20 +43,20 @@ def drivers_text(cells: Sequence[CellSummary]) -> str:
 
 
 def heading(summary: Summary) -> str:
-    """CPUs and runs, for tables that need no more."""
+    """Return the CPUs and runs, for tables that need no more."""
     start = "On " if summary.provenance.cpu_plan is None else ""
     return f"{start}{cores_text(summary)}; {runs_text(summary)}."
 
 
 def cores_text(summary: Summary) -> str:
-    """Who had which logical CPUs: `2 logical CPUs shared by gateway, mocks and load generator`, or the CPU plan."""
+    """Tell who had which logical CPUs: `2 logical CPUs shared by gateway, mocks and load generator`, or the plan."""
     cores = numbers.plural(summary.host.cpu_count, "logical CPU")
     plan = summary.provenance.cpu_plan
     return f"{cores} shared by gateway, mocks and load generator" if plan is None else _plan_text(plan, cores)
 
 
 def runs_text(summary: Summary) -> str:
-    """How many accepted runs stand behind a value."""
+    """Tell how many accepted runs stand behind a value."""
     runs = summary.provenance.runs
     if runs > 1:
         return f"each value is the median of {numbers.plural(runs, 'accepted run')}"

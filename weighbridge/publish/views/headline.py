@@ -27,10 +27,10 @@ def added_of(cell: CellSummary) -> TimingOrAbsent:
 
 
 def measures_added(cells: Iterable[CellSummary]) -> bool:
-    """Whether the added time of any of these cells was measured."""
+    """Tell whether the added time of any of these cells was measured."""
     return any(isinstance(added_of(cell), Timing) for cell in cells)
 
 
 def has_firm_added(cell: CellSummary) -> bool:
-    """Whether a cell has a median added time that may stand in a sentence."""
+    """Tell whether a cell has a median added time that may stand in a sentence."""
     return firm(added_of(cell), "p50") is not None

@@ -39,12 +39,12 @@ class Names:
         return len(self.disks) > 1
 
     def gateway(self, gateway: str) -> str:
-        """Name for people, without its label."""
+        """Return the name for people, without its label."""
         known = self.gateways.get(gateway)
         return plain(known.name if known else gateway, limit=60)
 
     def label(self, gateway: str) -> str:
-        """Words that must stand beside the name; empty for most."""
+        """Return the words that must stand beside the name; empty for most."""
         known = self.gateways.get(gateway)
         if known is None:
             return MOCK_LABEL if gateway == "reference" else ""
@@ -54,7 +54,7 @@ class Names:
         return "" if label in self.gateway(gateway) else label
 
     def full(self, gateway: str, settings: Mapping[str, str] | None = None) -> str:
-        """Name with settings and label: `LiteLLM proxy [workers=2]`, `Reference (mock, not a product)`."""
+        """Return the name with settings and label: `LiteLLM proxy [workers=2]`, `Reference (mock, not a product)`."""
         text = self.gateway(gateway)
         if settings:
             text += f" [{settings_text(settings)}]"
@@ -62,22 +62,22 @@ class Names:
         return f"{text} ({label})" if label else text
 
     def work(self, cell: CellSummary) -> str:
-        """What a cell was asked to do, without gateway and load: `chain none · plain`."""
+        """Return what a cell was asked to do, without gateway and load: `chain none · plain`."""
         return f"{self.policy(cell)} · {cell.mode}"
 
     def policy(self, cell: CellSummary) -> str:
-        """Chain, with the axes such as payload and answer that the matrix varies."""
+        """Return the chain, with the axes such as payload and answer that the matrix varies."""
         varied_ones = (axis for axis in _LISTED if axis.name in self.varies)
         more = (f"{axis.name} {plain(axis.read(cell), limit=40)}" for axis in varied_ones)
         return " · ".join([f"chain {plain(cell.chain, limit=40)}", *more])
 
     def where(self, cell: CellSummary) -> str:
-        """Everything but the gateway: `chain none · plain · 50/s`, and the disk where several are compared."""
+        """Return everything but the gateway: `chain none · plain · 50/s`, and the disk where several are compared."""
         disk = f" · disk {plain(cell.disk, limit=40)}" if self.varies_disk else ""
         return f"{self.work(cell)} · {load_text(cell.load)}{disk}"
 
     def order(self, cell: CellSummary) -> tuple[int, int, tuple[str, ...]]:
-        """Sort key of a section: chain, mode, and axes such as payload and answer."""
+        """Return the sort key of a section: chain, mode, and axes such as payload and answer."""
         listed = tuple(axis.read(cell) for axis in _LISTED)
         return (_index(self.chains, cell.chain), _MODES.index(cell.mode), listed)
 
@@ -86,12 +86,12 @@ class Names:
         return (tuple(LOADS).index(cell.load.kind), cell.load.size, _index(self.disks, cell.disk))
 
     def rank(self, cell: CellSummary) -> tuple[int, str]:
-        """Sort key of gateways at one load: the order of the matrix, baseline first."""
+        """Return the sort key of gateways at one load: the order of the matrix, baseline first."""
         return (_index(tuple(self.gateways), cell.gateway), settings_text(cell.settings))
 
 
 def names_of(summary: Summary) -> Names:
-    """Names and orders of a campaign; chains and disks keep the order in which the matrix lists them."""
+    """Return the names and orders of a campaign; chains and disks keep the order in which the matrix lists them."""
     weighed = [cell for cell in summary.cells if not is_baseline(cell)] or list(summary.cells)
     return Names(
         gateways={gateway.id: gateway for gateway in summary.gateways},
@@ -103,27 +103,27 @@ def names_of(summary: Summary) -> Names:
 
 
 def is_baseline(cell: CellSummary) -> bool:
-    """Whether a cell is of the lane without a gateway."""
+    """Tell whether a cell is of the lane without a gateway."""
     return cell.gateway == BASELINE
 
 
 def holds_streams(cell: CellSummary) -> bool:
-    """Whether a cell is of a load that holds streams: it has memory, and no times."""
+    """Tell whether a cell is of a load that holds streams: it has memory, and no times."""
     return not cell.load.measures_times
 
 
 def timed(summary: Summary) -> Summary:
-    """The summary without the cells that hold streams, for views of times and rates."""
+    """Return the summary without the cells that hold streams, for views of times and rates."""
     return summary.changed(cells=tuple(cell for cell in summary.cells if not holds_streams(cell)))
 
 
 def settings_text(settings: Mapping[str, str]) -> str:
-    """`workers=2, log=off`; empty without settings."""
+    """Return the settings as `workers=2, log=off`; empty without settings."""
     return ", ".join(f"{plain(key, limit=40)}={plain(value, limit=40)}" for key, value in sorted(settings.items()))
 
 
 def answer_text(answer: AnswerSpec, mode: str) -> str:
-    """What the mock provider does: `answers after 20 ms`."""
+    """Return what the mock provider does: `answers after 20 ms`."""
     delay = numbers.duration(answer.delay_s)
     if mode == "plain":
         return f"answers after {delay}"

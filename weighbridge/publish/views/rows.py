@@ -24,7 +24,7 @@ class RowMaker:
 def sections(
     names: Names, cells: Sequence[CellSummary], make: RowMaker, *, baselines: bool = True
 ) -> tuple[Section, ...]:
-    """Rows of cells under the heading of their chain and mode.
+    """Return the rows of cells under the heading of their chain and mode.
 
     The baseline of a load stands first in every section that is compared with it.
     """
@@ -34,7 +34,7 @@ def sections(
 
 
 def grouped(names: Names, cells: Sequence[CellSummary], *, baselines: bool = True) -> list[list[CellSummary]]:
-    """Cells of each section; with `baselines` the baselines that they are compared with stand in front."""
+    """Return the cells of each section; with `baselines` the baselines that they are compared with stand in front."""
     weighed = [cell for cell in cells if not is_baseline(cell)]
     by_id = {cell.cell: cell for cell in cells if is_baseline(cell)}
     used = {cell.baseline for cell in weighed}
@@ -64,7 +64,7 @@ def _rows(names: Names, group: list[CellSummary], make: RowMaker) -> tuple[Row, 
 
 
 def ordered(names: Names, group: list[CellSummary]) -> list[CellSummary]:
-    """Cells of a section by load and disk, and there the baseline first."""
+    """Return the cells of a section by load and disk, and there the baseline first."""
     return sorted(group, key=lambda cell: (names.place(cell), names.rank(cell)))
 
 
@@ -78,17 +78,17 @@ def _heads(names: Names, cell: CellSummary, *, again: bool, mark: str) -> tuple[
 
 
 def gateway_cell(names: Names, cell: CellSummary, mark: str = "") -> Cell:
-    """Name of a row's gateway, its settings and its label below."""
+    """Return the name of a row's gateway, its settings and its label below."""
     small = ", ".join(part for part in (settings_text(cell.settings), names.label(cell.gateway)) if part)
     return Cell(names.gateway(cell.gateway), label="Gateway", small=small, css="gateway", mark=mark, is_head=True)
 
 
 def head_columns(names: Names) -> tuple[Column, ...]:
-    """Columns of a row's names."""
+    """Return the columns of a row's names."""
     disk = (Column("Disk", "Disk"),) if names.varies_disk else ()
     return (Column("Load", "Load"), *disk, Column("Gateway", "Gateway"))
 
 
 def title(names: Names, cell: CellSummary) -> str:
-    """Heading of the section that a cell stands in."""
+    """Return the heading of the section that a cell stands in."""
     return names.work(cell)[:1].upper() + names.work(cell)[1:]

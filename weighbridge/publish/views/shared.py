@@ -19,36 +19,36 @@ BASELINE_ABSENT = Absent(absent="baseline")
 
 
 def loaded_warning(summary: Summary) -> str:
-    """Words that stand on every page, table and chart when other work loaded the machine; else empty."""
+    """Return the words that stand on every page, table and chart when other work loaded the machine; else empty."""
     return "Other work loaded the machine during accepted runs" if summary.loaded_machine else ""
 
 
 def loaded_detail(summary: Summary) -> str:
-    """The same with what was seen of it, for the head of a page."""
+    """Return the loaded warning with what was seen of the other work, for the head of a page."""
     seen = plain(summary.loaded_text or "", limit=300).rstrip(".")
     return f"{loaded_warning(summary)}: {seen}" if summary.loaded_machine and seen else loaded_warning(summary)
 
 
 def flag_marks(cell: CellSummary, notes: Notes, only: Collection[str] | None = None) -> str:
-    """Footnote marks of a cell's remarks; `only` those that concern a side table, the main tables show all."""
+    """Return footnote marks of a cell's remarks; `only` those that concern a side table, the main tables show all."""
     shown = [flag for flag in cell.flags if flag not in _SAID_ELSEWHERE and (only is None or flag in only)]
     return " ".join(dict.fromkeys(notes.mark(FLAGS[flag]) for flag in shown))
 
 
 def has_figures(cell: CellSummary) -> bool:
-    """Whether the percentiles of a cell may be printed as figures of its gateway."""
+    """Tell whether the percentiles of a cell may be printed as figures of its gateway."""
     return cell.verdict in ("valid", "incomplete") and cell.has("response_ms")
 
 
 def message(cell: CellSummary) -> str:
-    """Words that stand where a cell has no figures: `served 66 of 150 per second`, `not supported`."""
+    """Return the words that stand where a cell has no figures: `served 66 of 150 per second`, `not supported`."""
     if cell.verdict == "saturated":
         return plain(cell.served_text or VERDICTS["saturated"].label, limit=80)
     return VERDICTS[cell.verdict].label if cell.verdict != "valid" else "no figure"
 
 
 def spread_text(figure: Figure) -> str:
-    """Interval over the blocks where there is one, else empty."""
+    """Return the interval over the blocks where there is one, else empty."""
     if figure.interval is None:
         return ""
     return f"{numbers.size(figure.interval[0])} to {numbers.size(figure.interval[1])}"

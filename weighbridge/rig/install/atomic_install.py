@@ -94,7 +94,7 @@ class Installed:
 
 
 def read_mark(folder: Path) -> InstallMark | None:
-    """What is installed in `folder`, None when nothing is, or nothing whole."""
+    """Return what is installed in `folder`, None when nothing is, or nothing whole."""
     try:
         mark = InstallMark.from_json((folder / MARK).read_bytes(), origin=MARK)
     except (OSError, StoreError):
@@ -105,7 +105,7 @@ def read_mark(folder: Path) -> InstallMark | None:
 
 @contextmanager
 def being_built(folder: Path) -> Iterator[Path]:
-    """An empty sibling to build in; it becomes `folder` when the block ends with a mark in it.
+    """Yield an empty sibling to build in; it becomes `folder` when the block ends with a mark in it.
 
     Remains of earlier tries are removed first, its own are removed when the block fails.
     """
@@ -135,7 +135,7 @@ def write_mark(folder: Path, mark: InstallMark) -> None:
 
 @contextmanager
 def exclusive(home: Path, tell: Tell) -> Iterator[None]:
-    """The right to install into `home`, held by one process at a time; the kernel takes it back at our end."""
+    """Hold the right to install into `home`, one process at a time; the kernel takes it back at our end."""
     home.mkdir(parents=True, exist_ok=True)
     with (home / "install.lock").open("a") as lock:
         try:

@@ -45,7 +45,7 @@ _SECRET_ENDINGS = ("TOKEN", "PASSWORD", "SECRET_KEY")
 
 
 def for_installers(environ: Mapping[str, str]) -> dict[str, str]:
-    """The variables of `environ` that an installer gets, PATH among them when there is one."""
+    """Return the variables of `environ` that an installer gets, PATH among them when there is one."""
     return {name: value for name, value in environ.items() if _is_passed(name)}
 
 

@@ -64,7 +64,7 @@ _RECIPES = {
 
 
 def find_oha(home: Path, path_env: str) -> Search:
-    """The oha on PATH when it is new enough, else our own build, else none."""
+    """Find the oha on PATH when it is new enough, else our own build, else none."""
     on_path = shutil.which("oha", path=path_env)
     remark = None
     if on_path is not None:
@@ -169,7 +169,7 @@ def _commit(part: Path, workshop: Workshop, build: Build) -> None:
 
 
 def _progress(target: Path, tell: Tell) -> Callable[[], str | None]:
-    """A watch that tells how far cargo is, every tenth crate; it never asks to stop."""
+    """Return a watch that tells how far cargo is, every tenth crate; it never asks to stop."""
     state = _Seen()
 
     def watch() -> None:

@@ -37,7 +37,7 @@ _WAY = "uv-1"
 
 
 def find_python(recipe: Recipe, home: Path) -> Installed | None:
-    """The environment of a Python gateway, None when it is not installed, or not whole."""
+    """Return the environment of a Python gateway, None when it is not installed, or not whole."""
     folder = _folder(recipe, _artifact(recipe), home)
     mark = read_mark(folder)
     if mark is None or mark.program is None or mark.python is None:
@@ -46,7 +46,7 @@ def find_python(recipe: Recipe, home: Path) -> Installed | None:
 
 
 def install_python(recipe: Recipe, home: Path, workshop: Workshop) -> Installed:
-    """The environment of a Python gateway, installed unless it is there.
+    """Return the environment of a Python gateway, installed unless it is there.
 
     Raises ToolMissing when it cannot be installed. That the list has hashes and pins what the recipe says was
     checked when the recipe was read; uv checks the hashes.

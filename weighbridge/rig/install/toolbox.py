@@ -27,7 +27,7 @@ class Toolbox:
     home: Path
 
     def find_oha(self, path_env: str) -> Search:
-        """The oha to use, and a remark when one on PATH was passed over for its age."""
+        """Return the oha to use, and a remark when one on PATH was passed over for its age."""
         return oha.find_oha(self.home, path_env)
 
     def install_oha(self, workshop: Workshop, build: Build = "fast") -> Tool:
@@ -35,7 +35,7 @@ class Toolbox:
         return oha.install_oha(self.home, workshop, build)
 
     def ensure_oha(self, workshop: Workshop, *, build: Build = "fast") -> Tool:
-        """The oha to use: found, else built. Tells when an old one on PATH was passed over."""
+        """Return the oha to use: found, else built. Tells when an old one on PATH was passed over."""
         found = self.find_oha(workshop.path_env)
         if found.remark:
             workshop.tell(found.remark)

@@ -62,7 +62,7 @@ class HttpAnswer:
 def call(
     method: str, url: str, *, headers: Iterable[tuple[str, str]] = (), body: bytes | None = None, timeout_s: float
 ) -> HttpAnswer:
-    """The answer to one request, whole; raises ConnectionError or TimeoutError when the body did not end well."""
+    """Return one request's whole answer; raises ConnectionError or TimeoutError when the body did not end well."""
     answer = stream(method, url, headers=headers, body=body, timeout_s=timeout_s)
     if answer.fault.startswith("timed out"):
         raise TimeoutError(f"{method} {url}: {answer.fault}")
@@ -74,7 +74,7 @@ def call(
 def stream(
     method: str, url: str, *, headers: Iterable[tuple[str, str]] = (), body: bytes | None = None, timeout_s: float
 ) -> HttpAnswer:
-    """The answer to one request, read by read; a body that breaks off is kept with the `fault` said.
+    """Return the answer to one request, read by read; a body that breaks off is kept with the `fault` said.
 
     `timeout_s` is for the whole call. Raises OSError kinds when no headers came, PermissionError for an address
     that is not of this machine's loopback interface.

@@ -87,7 +87,7 @@ class Lane:
         return tail(self.child.service.log, self.setup.keys.all) if self.child else ""
 
     def kept_files(self) -> dict[str, bytes]:
-        """Rendered configuration and log ends as they are kept with a run, secrets masked."""
+        """Return rendered configuration and log ends as they are kept with a run, secrets masked."""
         secrets = self.setup.keys.all
         kept = {f"config/{name}": clean(data, secrets).encode() for name, data in self.configs.items()}
         if self.child is not None:
@@ -125,7 +125,7 @@ class Lane:
 def lane_up(
     supervisor: Supervisor, setup: LaneSetup, stopped: Callable[[StopReport], None] = lambda _: None
 ) -> Iterator[Lane]:
-    """A lane that is ready; stopped, and its state directory removed, when the block ends. Raises LaneFailed.
+    """Yield a ready lane; it is stopped, and its state directory removed, when the block ends. Raises LaneFailed.
 
     `stopped` is told how the gateway ended.
     """

@@ -78,7 +78,7 @@ class UsageMeter:
     def measure_idle(
         self, for_s: float = IDLE_LOOK_S, sleep: Callable[[float], object] = time.sleep
     ) -> CpuUsed | None:
-        """What the child uses without a request; kept, and told with every later `end`."""
+        """Measure what the child uses without a request; the result is kept, and told with every later `end`."""
         flushes = self._flushes.read()
         before = read_cpu(self._child)
         sleep(for_s)
@@ -101,7 +101,7 @@ class UsageMeter:
         )
 
     def end(self) -> Resources:
-        """What was used since `begin`; what could not be read is named with the reason."""
+        """Return what was used since `begin`; what could not be read is named with the reason."""
         begun = self._begun
         if begun is None:
             raise RuntimeError("the usage of a window was ended before it was begun")

@@ -57,7 +57,7 @@ def plan(cores: Iterable[Core], *, cpu_count: int, minimum_cpu_count: int = MINI
 
 
 def read_cores(machine: Machine = _HERE, usable: Iterable[int] | None = None) -> tuple[Core, ...]:
-    """The physical cores that we may use whole; empty where the system does not tell."""
+    """Find the physical cores that we may use whole; empty where the system does not tell."""
     if usable is None:
         if not machine.is_linux:
             return ()

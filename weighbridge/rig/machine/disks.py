@@ -47,7 +47,7 @@ def read_disk(name: str, path: Path, path_env: str, machine: Machine = _HERE) ->
 
 
 def with_cost(facts: DiskFacts, p50_ms: float, p99_ms: float, by: str) -> DiskFacts:
-    """The same disk with another reading of its flush cost."""
+    """Return the same disk with another reading of its flush cost."""
     return facts.changed(flush_p50_ms=p50_ms, flush_p99_ms=p99_ms, flush_by=by)
 
 
@@ -76,7 +76,7 @@ def device_folder(path: Path, machine: Machine = _HERE) -> Path | None:
 
 
 def find_mount(path: Path, machine: Machine = _HERE) -> Mount | None:
-    """The mount that holds `path`: by device number, else by the longest mount point above it."""
+    """Find the mount that holds `path`: by device number, else by the longest mount point above it."""
     mounts = read_mounts(machine)
     real = path.resolve()
     number = real.stat().st_dev
@@ -101,7 +101,7 @@ def read_mounts(machine: Machine = _HERE) -> tuple[Mount, ...]:
 
 
 def known_options(options: tuple[str, ...]) -> tuple[str, ...]:
-    """The options that tell how the disk is used; anything that could name a user or a host is left out."""
+    """Keep the options that tell how the disk is used; anything that could name a user or a host is left out."""
     return tuple(word for word in options if word in _OPTIONS or word.partition("=")[0] in _OPTION_KEYS)
 
 

@@ -34,7 +34,7 @@ class FlushCounter:
 
 
 def counter_of(directory: Path, machine: Machine = _HERE) -> FlushCounter:
-    """The flush counter of the device that a directory lies on."""
+    """Return the flush counter of the device that a directory lies on."""
     if not machine.is_linux:
         return FlushCounter(None, "not_linux")
     folder = device_folder(directory, machine)

@@ -36,7 +36,7 @@ _HYPERVISORS = {
 
 
 def read_host(disks: Sequence[DiskFacts] = (), machine: Machine = _HERE) -> HostFacts:
-    """The machine as it is at this moment; `disks` are the facts of the disks that the matrix names."""
+    """Read the machine as it is at this moment; `disks` are the facts of the disks that the matrix names."""
     facts: dict[str, str | None] = {
         "cpu_model": _cpu_model(machine),
         "governor": _governor(machine),

@@ -53,7 +53,7 @@ class Meter:
         self._last: Snapshot | None = None
 
     def read(self, own_pids: Iterable[int]) -> LoadReading:
-        """The machine now; steal and foreign CPU are since the last reading, None in the first one.
+        """Read the machine now; steal and foreign CPU are since the last reading, None in the first one.
 
         `own_pids` are our processes besides this one; their children are ours as well.
         """
@@ -67,7 +67,7 @@ class Meter:
 
 
 def reading(before: Snapshot | None, now: Snapshot) -> LoadReading:
-    """What two snapshots say of the time between them."""
+    """Tell what two snapshots say of the time between them."""
     return LoadReading(
         load_1m=now.load_1m,
         cpu_some_pct=now.cpu.avg10_pct if now.cpu else None,
@@ -123,7 +123,7 @@ def take_snapshot(own_pids: Iterable[int], machine: Machine = _HERE) -> Snapshot
 
 
 def read_pressure(kind: str, machine: Machine = _HERE) -> Pressure | None:
-    """The `some` line of /proc/pressure/KIND; None where the kernel has none."""
+    """Read the `some` line of /proc/pressure/KIND; None where the kernel has none."""
     text = machine.text(f"/proc/pressure/{kind}") or ""
     match = re.search(r"^some avg10=([\d.]+) .*\btotal=(\d+)", text, re.MULTILINE)
     return Pressure(float(match.group(1)), int(match.group(2)) / 1e6) if match else None

@@ -142,7 +142,7 @@ class Running:
 
 
 def describe_exit(code: int | None) -> str:
-    """A clause such as `ended with exit code 3` or `died of SIGKILL`."""
+    """Return a clause such as `ended with exit code 3` or `died of SIGKILL`."""
     if code is None:
         return "is still running"
     if code >= 0:

@@ -25,7 +25,7 @@ class Scratch:
         self._search_path = search_path
 
     def environment(self, mark: str, declared: Mapping[str, str]) -> dict[str, str]:
-        """The whole environment of a child: PATH, HOME, LANG, TMPDIR, what is declared, and our mark.
+        """Return the whole environment of a child: PATH, HOME, LANG, TMPDIR, what is declared, and our mark.
 
         What is declared may replace the first four, never the mark.
         """
@@ -38,7 +38,7 @@ class Scratch:
         return {**base, **declared, MARK_VARIABLE: mark}
 
     def folder(self, mark: str, name: str) -> Path:
-        """A folder of that child's own, made when it is not there. Raises StoreError when that cannot be done."""
+        """Return a folder of that child's own, made when it is not there. Raises StoreError when that fails."""
         folder = self._of(mark) / name
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -69,7 +69,7 @@ def write_private(path: Path, data: bytes) -> None:
 
 
 def read_output(path: Path) -> bytes:
-    """What a program printed, up to 256 MiB; empty when the file has gone."""
+    """Return what a program printed, up to 256 MiB; empty when the file has gone."""
     try:
         with path.open("rb") as file:
             return file.read(_OUTPUT_LIMIT_BYTES)
@@ -78,5 +78,5 @@ def read_output(path: Path) -> bytes:
 
 
 def unwritable(path: Path, error: OSError) -> StoreError:
-    """The error that says why a file of ours cannot be written and what to do."""
+    """Return the error that says why a file of ours cannot be written and what to do."""
     return StoreError(f"{path} cannot be written: {error.strerror or error}; make room, or make the folder writable.")

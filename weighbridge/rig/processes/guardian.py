@@ -37,7 +37,7 @@ def main(argv: list[str]) -> int:
 
 
 def watch(pipe: BinaryIO) -> dict[str, Json]:
-    """What was registered and not unregistered, by mark, at the end of input."""
+    """Return what was registered and not unregistered, by mark, at the end of input."""
     registered: dict[str, Json] = {}
     for line in pipe:
         try:

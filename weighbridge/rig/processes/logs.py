@@ -17,7 +17,7 @@ _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)
 
 
 def tail(path: Path, secrets: Sequence[str], lines: int = 40) -> str:
-    """The last lines of a log, without secrets; empty when there is none."""
+    """Return the last lines of a log, without secrets; empty when there is none."""
     margin = _margin(secrets)
     try:
         with path.open("rb") as file:
@@ -34,7 +34,7 @@ def tail(path: Path, secrets: Sequence[str], lines: int = 40) -> str:
 
 
 def head(path: Path, secrets: Sequence[str], lines: int = 40) -> str:
-    """The first lines of a log, without secrets; empty when there is none."""
+    """Return the first lines of a log, without secrets; empty when there is none."""
     margin = _margin(secrets)
     try:
         with path.open("rb") as file:
@@ -57,7 +57,7 @@ def clean(data: bytes, secrets: Sequence[str]) -> str:
 
 
 def mask(data: bytes, secrets: Sequence[str]) -> bytes:
-    """The same bytes with secrets masked and nothing else changed."""
+    """Return the same bytes with secrets masked and nothing else changed."""
     for secret in _longest_first(secrets):
         data = data.replace(secret.encode(), MASK.encode())
     return data

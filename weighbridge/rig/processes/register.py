@@ -30,7 +30,7 @@ class Entry:
     ports: tuple[int, ...]
 
     def as_json(self) -> dict[str, object]:
-        """The entry as the file and the guardian's pipe hold it."""
+        """Return the entry as the file and the guardian's pipe hold it."""
         pid, start = self.root
         return {"name": self.name, "pid": pid, "start": start, "mark": self.mark, "ports": list(self.ports)}
 
@@ -61,7 +61,7 @@ class Register:
 
 
 def read(state_dir: Path) -> Register | None:
-    """The register that lies in a state folder, None when there is none. Raises ValueError for a damaged one."""
+    """Read the register that lies in a state folder, None when there is none. Raises ValueError for a damaged one."""
     try:
         text = (state_dir / FILE_NAME).read_text()
     except FileNotFoundError:

@@ -53,7 +53,7 @@ def follow(child: Child, command: Command, looks: tuple[Callable[[], str | None]
 
 @contextmanager
 def _exit_of(process: subprocess.Popen[bytes]) -> Iterator[Callable[[float], bool]]:
-    """A function that waits so many seconds and tells whether the process has ended."""
+    """Yield a function that waits so many seconds and tells whether the process has ended."""
     try:
         # Wakes at the very end; Popen.wait would look twenty times a second.
         handle = os.pidfd_open(process.pid)

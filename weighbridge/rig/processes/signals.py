@@ -62,7 +62,7 @@ class StopSignals:
 
     @contextmanager
     def defer(self) -> Iterator[None]:
-        """A block in which signals are only noted; the first of them is raised at its end. Blocks may nest."""
+        """Note signals in a block without raising them; the first is raised at its end. Blocks may nest."""
         self._depth += 1
         try:
             yield
@@ -74,7 +74,7 @@ class StopSignals:
 
 @contextmanager
 def deferred() -> Iterator[None]:
-    """A block that INT, TERM and HUP do not cut: they are raised at its end.
+    """Keep INT, TERM and HUP from cutting a block: they are raised at its end.
 
     Held back in our own handler and not by the thread's signal mask: a child would inherit the mask and never see
     its stop signal, and the kernel gives a masked signal to any other thread anyway. Where no `StopSignals` is in

@@ -20,7 +20,7 @@ class CannotRun(Exception):
 
 
 def spawn(service: Service, environment: Mapping[str, str], errors: Path | None) -> subprocess.Popen[bytes]:
-    """The started process; its standard error goes to `errors`, or to the service's log as well.
+    """Start the process; its standard error goes to `errors`, or to the service's log as well.
 
     Raises CannotRun when the program cannot be run, StoreError when its output has no place.
     """

@@ -93,7 +93,7 @@ class Supervisor:
                 self._let_go()
 
     def start(self, service: Service) -> Child:
-        """The started child, not yet ready.
+        """Start a service and return its child, not yet ready.
 
         Raises PortTaken when another program holds one of its ports, LaneFailed when the program cannot be run,
         StoreError when log or scratch folder cannot be written.
@@ -125,7 +125,7 @@ class Supervisor:
         return self.finish(self.begin(command, cores=cores), watch=watch)
 
     def begin(self, command: Command, *, cores: tuple[int, ...] | None = None) -> Running:
-        """A command that runs beside others until `finish` is called for it; raises as `run` does."""
+        """Start a command that runs beside others until `finish` is called for it; raises as `run` does."""
         for path, data in command.files.items():
             write_private(path, data)
         out = self._scratch.folder(self._next_mark(), _OUTPUT) / "stdout"

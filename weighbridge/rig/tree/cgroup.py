@@ -49,7 +49,7 @@ class Group:
         return True
 
     def pids(self) -> frozenset[int]:
-        """Processes in the group; empty when it has gone."""
+        """Return the processes in the group; empty when it has gone."""
         try:
             return frozenset(int(word) for word in (self.path / "cgroup.procs").read_text().split())
         except OSError:
@@ -81,7 +81,7 @@ class Group:
 
 
 def make(mark: str, pid: int, machine: Machine = _HERE) -> Group:
-    """A new group named after a child's mark, with that process in it. Raises NoGroup."""
+    """Make a new group named after a child's mark, with that process in it. Raises NoGroup."""
     refused: list[str] = []
     for parent in find_parents(machine, refused):
         group = Group(parent.path / f"{PREFIX}{mark}", parent.kind)
@@ -109,7 +109,7 @@ def remove_left(mark: str, machine: Machine = _HERE) -> tuple[str, ...]:
 
 
 def find_parents(machine: Machine, refused: list[str]) -> tuple[Parent, ...]:
-    """Groups that we are in, the best first; `refused` gets a clause for each that is not fit."""
+    """Find the groups that we are in, the best first; `refused` gets a clause for each that is not fit."""
     own = _own_paths(machine)
     found = []
     for kind, options, root, point in _mounts(machine):

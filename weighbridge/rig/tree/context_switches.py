@@ -27,7 +27,7 @@ Reading = dict[tuple[int, int], Switches]
 
 
 def read(members: Iterable[Member]) -> Reading | None:
-    """Counts by process and thread; None where the system does not tell."""
+    """Read counts by process and thread; None where the system does not tell."""
     if sys.platform != "linux":
         return None
     found: Reading = {}

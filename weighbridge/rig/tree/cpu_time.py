@@ -45,7 +45,7 @@ class Used:
 
 
 def read(members: Iterable[Member]) -> Reading:
-    """The clocks of all `members` and of their children that ended and wait to be reaped."""
+    """Read the clocks of all `members` and of their children that ended and wait to be reaped."""
     family = tuple(members)
     clocks: dict[Member, float] = {}
     reaped_s = 0.0

@@ -263,7 +263,7 @@ def test_legs_stand_beside_their_sum_with_claim_and_stamps() -> None:
     assert row["Added time p50, ms"] == "7.80 7.41 to 8.19"
     assert (row["Request path p50, ms"], row["Response path p50, ms"]) == ("4.68", "3.12")
     assert (row["Self-reported p50, ms"], row["Self-reported p95, ms"]) == ("4.10", "4.90")
-    assert (row["Added − claim p50, ms"], row["Added − claim p95, ms"]) == ("3.70", "3.80")
+    assert (row["Added − reported p50, ms"], row["Added − reported p95, ms"]) == ("3.70", "3.80")
     assert row["Whole stamps"] == "4,400 of 4,400 3 left out: probe late"
     assert "Percentiles of legs do not add up to those of the sum" in " ".join(table(view(), "legs").caption)
 

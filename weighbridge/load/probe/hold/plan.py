@@ -59,7 +59,7 @@ class HolderPlan:
         return self.steps_dir / f"seen-{step}"
 
     def to_json(self) -> bytes:
-        """The document, secrets included."""
+        """Return the document, secrets included."""
         return json.dumps({"schema": SCHEMA, **asdict(self)}, default=str).encode()
 
 
@@ -71,7 +71,7 @@ def put(path: Path, document: object) -> None:
 
 
 def read_plan(path: Path) -> HolderPlan:
-    """The plan in a file; InputError with one sentence for what is none."""
+    """Read the plan in a file; InputError with one sentence for what is none."""
     try:
         document = json.loads(path.read_bytes())
     except (OSError, ValueError) as error:

@@ -25,7 +25,7 @@ def write(plan: HolderPlan, holding: Holding, version: str) -> None:
 
 
 def report(plan: HolderPlan, holding: Holding, version: str) -> dict[str, Any]:
-    """The document. Of a window that broke, streams that were let go are no faults of their own."""
+    """Return the document. Of a window that broke, streams that were let go are no faults of their own."""
     ends = Counter(stream.outcome or CENSORED for stream in holding.streams)
     failed = [stream for stream in holding.streams if stream.outcome not in ("", WHOLE)]
     return {

@@ -24,7 +24,7 @@ _AHEAD_NS = 50_000_000
 
 
 async def drive(plan: ProbePlan, lines: Sequence[bytes]) -> Capture:
-    """What one window left; `lines` are the bodies, used again from the first one when there are too few."""
+    """Return what one window left; `lines` are the bodies, used again from the first one when there are too few."""
     lanes = draw_lanes([lane.delay for lane in plan.lanes], plan.count, plan.seed)
     exchanges = [Exchange(lines[number % len(lines)], lane) for number, lane in enumerate(lanes)]
     capture = Capture(exchanges, short_slice=ask_short_slice())

@@ -46,7 +46,7 @@ class ProbeLane:
         return urlsplit(self.url).port or 80
 
     def head(self, body_bytes: int) -> bytes:
-        """The request's line and headers for a body of that length."""
+        """Return the request's line and headers for a body of that length."""
         parts = urlsplit(self.url)
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         lines = [f"POST {target} HTTP/1.1", f"host: {parts.netloc}"]
@@ -126,11 +126,11 @@ class ProbePlan:
             )
 
     def to_json(self) -> bytes:
-        """The document, secrets included."""
+        """Return the document, secrets included."""
         return json.dumps({"schema": SCHEMA, **asdict(self)}, default=str).encode()
 
     def without_secrets(self) -> dict[str, Any]:
-        """What may be kept: no header values and no folders of this machine."""
+        """Return what may be kept: no header values and no folders of this machine."""
         shown = asdict(self)
         del shown["bodies"], shown["out_dir"], shown["ready"]
         for lane in shown["lanes"]:
@@ -139,7 +139,7 @@ class ProbePlan:
 
 
 def read_plan(path: Path) -> ProbePlan:
-    """The plan in a file; InputError with one sentence for what is none."""
+    """Read the plan in a file; InputError with one sentence for what is none."""
     try:
         document = json.loads(path.read_bytes())
     except (OSError, ValueError) as error:

@@ -20,7 +20,7 @@ _SLICE_NS = 100_000
 
 @contextmanager
 def no_collections() -> Iterator[None]:
-    """A window without garbage collection: a collection is a pause of milliseconds."""
+    """Keep garbage collection off during a window: a collection is a pause of milliseconds."""
     gc.collect()
     gc.freeze()
     gc.disable()
@@ -32,7 +32,7 @@ def no_collections() -> Iterator[None]:
 
 
 def raise_file_limit() -> None:
-    """The soft limit of open files goes up to the hard one: every connection is a file."""
+    """Raise the soft limit of open files to the hard one: every connection is a file."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         try:

@@ -91,14 +91,14 @@ def _time(times: Sequence[int], read: int) -> int:
 
 
 def _signed(reference: int | None) -> int:
-    """The 64 bits of a reference as a signed number, which the columns are; `UNKNOWN` without one."""
+    """Return the 64 bits of a reference as a signed number, which the columns are; `UNKNOWN` without one."""
     if reference is None:
         return UNKNOWN
     return reference - (1 << 64) if reference >> 63 else reference
 
 
 def _stamp(exchange: Exchange, content: Content) -> tuple[int, int, str]:
-    """Times of the provider's stamp and its state as far as one answer shows it."""
+    """Return the times of the provider's stamp and its state as far as one answer shows it."""
     stamp = find_stamp(content.text)
     if stamp is None:
         return UNKNOWN, UNKNOWN, "damaged" if STAMP_WORD in content.text.lower() else "absent"
@@ -115,7 +115,7 @@ def _requests(rows: Sequence[tuple[int, ...]]) -> RequestTable:
 
 
 def _marked(table: RequestTable, lag_spans: Sequence[tuple[int, int]]) -> RequestTable:
-    """The table with repeated stamps and with requests that a late loop touched marked as such."""
+    """Mark repeated stamps and requests that a late loop touched in the table, and return it."""
     whole = np.flatnonzero(table.stamp_state == STAMP_STATES.index("whole"))
     if len(whole):
         pairs = np.stack([table.recv_ns[whole], table.send_ns[whole], table.end_ns[whole]])
@@ -131,7 +131,7 @@ def _marked(table: RequestTable, lag_spans: Sequence[tuple[int, int]]) -> Reques
 
 
 def _samples(table: RequestTable, released: Sequence[Exchange], capture: Capture) -> SampleTable:
-    """The same as every driver tells it, in seconds from the begin of the window."""
+    """Tell the same as every driver does, in seconds from the begin of the window."""
 
     def seconds(
         column: np.ndarray[tuple[int, ...], np.dtype[np.int64]],
