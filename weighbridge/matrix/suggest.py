@@ -27,7 +27,8 @@ RENAMED: Mapping[str, tuple[str, ...]] = MappingProxyType(
 def nearest(word: str, known: Iterable[str]) -> str:
     """Return the known word nearest to `word`, empty when none is near; case does not count."""
     known = tuple(known)
-    renamed = next((now for now in RENAMED.get(word, ()) if now in known), "")
+    head, dash, rest = word.partition("-")
+    renamed = next((now + dash + rest for now in RENAMED.get(head, ()) if now + dash + rest in known), "")
     if renamed:
         return renamed
     by_folded = {name.casefold(): name for name in sorted(known, reverse=True)}

@@ -145,6 +145,14 @@ def test_words_of_earlier_versions_are_refused_with_those_of_today(tmp_path: Pat
         cells_of(path)
 
 
+def test_a_value_of_earlier_versions_is_refused_with_that_of_today(tmp_path: Path) -> None:
+    """Values of the setting were called after the setting."""
+    path = tmp_path / "calibration.yaml"
+    path.write_text(SHIPPED.read_text(encoding="utf-8").replace("delay-3ms", "weight-3ms", 1), encoding="utf-8")
+    with pytest.raises(InputError, match=r"Did you mean delay-3ms\?"):
+        cells_of(path)
+
+
 def test_the_recipe_of_earlier_versions_is_refused_with_that_of_today(tmp_path: Path) -> None:
     """`weight` was the name of the recipe."""
     text = SHIPPED.read_text(encoding="utf-8").replace("control", "weight")
