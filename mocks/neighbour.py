@@ -68,6 +68,19 @@ def _start_worker(share: float, end_ns: int, stop: Stop) -> int:
     return pid
 
 
+def _ended(pid: int) -> int:
+    """End a worker and return its exit code.
+
+    It is asked again until it has ended: what is asked of a process right after its fork can be forgotten there.
+    """
+    while True:
+        found, status = os.waitpid(pid, os.WNOHANG)
+        if found == pid:
+            return os.waitstatus_to_exitcode(status)
+        os.kill(pid, signal.SIGTERM)  # one that has ended waits to be collected, so its number is still its own
+        time.sleep(_LOOK_S)
+
+
 def _number(low: float, high: float, kind: Callable[[str], float]) -> Callable[[str], float]:
     def read(text: str) -> float:
         try:
@@ -108,9 +121,7 @@ def main() -> int:
         arguments.ready.touch()
     while time.monotonic_ns() < end_ns and not stop.asked:
         time.sleep(_LOOK_S)
-    for pid in workers:
-        os.kill(pid, signal.SIGTERM)  # one that has ended waits to be collected, so its number is still its own
-    failed = [pid for pid in workers if os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) != 0]
+    failed = [pid for pid in workers if _ended(pid) != 0]
     wall_s = (time.monotonic_ns() - start_ns) / _NS
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu_s = used.ru_utime + used.ru_stime
