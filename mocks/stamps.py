@@ -48,12 +48,12 @@ class ChunkStamp:
 
 
 def encode_number(number: int, letters: int = NUMBER_LETTERS) -> bytes:
-    """`number` in so many letters a–p, most significant first."""
+    """Return `number` in so many letters a–p, most significant first."""
     return (b"%0*x" % (letters, number)).translate(_TO_LETTERS)
 
 
 def decode_number(letters: bytes) -> int | None:
-    """The number that letters a–p stand for; None when anything else is among them."""
+    """Return the number that letters a–p stand for; None when anything else is among them."""
     try:
         return int(letters.translate(_TO_HEX), 16)
     except ValueError:
@@ -61,47 +61,47 @@ def decode_number(letters: bytes) -> int | None:
 
 
 def check_letter(text: bytes) -> bytes:
-    """The letter that must follow `text`."""
+    """Return the letter that must follow `text`."""
     place = sum(text) & 15
     return _LETTERS[place : place + 1]
 
 
 def encode_reference(number: int) -> bytes:
-    """A prompt's reference, marker and check letter included."""
+    """Return a prompt's reference, marker and check letter included."""
     text = REFERENCE_MARK + encode_number(number)
     return text + check_letter(text)
 
 
 def encode_stamp(recv_ns: int, send_ns: int) -> bytes:
-    """An answer's stamp, marker and check letter included."""
+    """Return an answer's stamp, marker and check letter included."""
     return finish_stamp(begin_stamp(recv_ns), send_ns)
 
 
 def begin_stamp(recv_ns: int) -> bytes:
-    """The part of a stamp that is known before the answer is due."""
+    """Return the part of a stamp that is known before the answer is due."""
     return STAMP_MARK + encode_number(recv_ns)
 
 
 def finish_stamp(begun: bytes, send_ns: int) -> bytes:
-    """The whole stamp out of its begun part."""
+    """Return the whole stamp out of its begun part."""
     text = begun + (b"%016x" % send_ns).translate(_TO_LETTERS)
     return text + check_letter(text)
 
 
 def encode_chunk_stamp(send_ns: int, sequence: int) -> bytes:
-    """A chunk's stamp, marker and check letter included. `sequence` counts from 0 and stays below 65,536."""
+    """Return a chunk's stamp, marker and check letter included. `sequence` counts from 0 and stays below 65,536."""
     text = CHUNK_MARK + (b"%016x%04x" % (send_ns, sequence)).translate(_TO_LETTERS)
     return text + check_letter(text)
 
 
 def find_reference(text: bytes) -> bytes | None:
-    """The 16 letters of the first undamaged reference in `text`; None without one."""
+    """Return the 16 letters of the first undamaged reference in `text`; None without one."""
     found = _find(text, REFERENCE_MARK, REFERENCE_BYTES)
     return found[0] if found else None
 
 
 def find_stamp(text: bytes) -> Stamp | None:
-    """The first undamaged stamp in an answer's text; None without one."""
+    """Return the first undamaged stamp in an answer's text; None without one."""
     found = _find(text, STAMP_MARK, STAMP_BYTES)
     if found is None:
         return None

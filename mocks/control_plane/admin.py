@@ -22,7 +22,7 @@ class Admin:
         self._timer_kind = timer_kind
 
     def handler(self) -> Callable[[Exchange], None]:
-        """The handler of the admin port."""
+        """Return the handler of the admin port."""
         return route(
             {
                 ("GET", "/healthz"): lambda exchange: exchange.respond_json(200, {"status": "ok"}),

@@ -29,7 +29,7 @@ Document = dict[str, Any]
 
 
 def now_text(after: timedelta = timedelta(0)) -> str:
-    """The time of day, UTC, with milliseconds and a Z."""
+    """Return the time of day, UTC, with milliseconds and a Z."""
     return (datetime.now(UTC) + after).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
@@ -71,7 +71,7 @@ def preflight() -> Document:
 
 
 def usage_document(asked: Mapping[str, Any], subject_token_id: str) -> Document:
-    """The usage document of calls 6 and 8, bound to what was asked."""
+    """Return the usage document of calls 6 and 8, bound to what was asked."""
     return {
         "schema_version": "usage-authorization/v1",
         "policy_version": _POLICY_VERSION,
@@ -153,7 +153,7 @@ def is_whole_event(body: Mapping[str, Any]) -> bool:
 
 
 def text(document: Mapping[str, Any], name: str) -> str:
-    """A text of a JSON object. Raises BadBody when it is missing or empty."""
+    """Return a text of a JSON object. Raises BadBody when it is missing or empty."""
     value = document.get(name)
     if not isinstance(value, str) or not value:
         raise BadBody(f"{name} must be a text that is not empty")

@@ -29,14 +29,14 @@ class Config:
     delay_s: float
 
     def key_id(self, token: str) -> str | None:
-        """The id of a client key, always the same for one place in the list; None for an unknown one."""
+        """Return the id of a client key, always the same for one place in the list; None for an unknown one."""
         if token not in self.client_keys:
             return None
         return f"44444444-4444-4444-8444-{self.client_keys.index(token) + 1:012d}"
 
 
 def read_config(path: Path) -> Config:
-    """The settings in the file. Raises ValueError with one sentence, OSError when it cannot be read."""
+    """Read the settings in the file. Raises ValueError with one sentence, OSError when it cannot be read."""
     try:
         document = json.loads(path.read_bytes())
     except ValueError:
@@ -48,7 +48,7 @@ def read_config(path: Path) -> Config:
 
 
 def parse_config(document: object) -> Config:
-    """The settings in a JSON document. Raises ValueError with one sentence."""
+    """Read the settings in a JSON document. Raises ValueError with one sentence."""
     if not isinstance(document, dict):
         raise ValueError("the settings must be a JSON object")  # noqa: TRY004 - a wrong value, not a wrong call
     known = {"machine_token", "client_keys", "yaml", "delay_s"}

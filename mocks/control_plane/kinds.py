@@ -65,7 +65,7 @@ _WITH_ID: tuple[tuple[str, str, str, Kind], ...] = (
 
 
 def kind_of(method: str, path: str) -> tuple[Kind, str]:
-    """The kind of a call, and the id in its path (empty where there is none)."""
+    """Return the kind of a call, and the id in its path (empty where there is none)."""
     exact = _EXACT.get((method, path))
     if exact is not None:
         return exact, ""

@@ -37,7 +37,7 @@ class Tally:
         self.lateness = Lateness()
 
     def document(self) -> dict[str, Any]:
-        """The counts by name."""
+        """Return the counts by name."""
         admission_count = sum(count for kind, count in self.calls.items() if kind in ADMISSION)
         return {
             "calls": {kind.value: self.calls[kind] for kind in Kind},
@@ -80,7 +80,7 @@ class ControlPlane:
         }
 
     def reset(self) -> None:
-        """Starts all counts anew."""
+        """Start all counts anew."""
         self.tally = Tally()
 
     def set_delay(self, delay_s: float) -> None:
@@ -88,7 +88,7 @@ class ControlPlane:
         self.config = replace(self.config, delay_s=delay_s)
 
     def handle(self, exchange: Exchange) -> None:
-        """Serves one call."""
+        """Serve one call."""
         kind, ident = kind_of(exchange.method, exchange.path)
         self.tally.calls[kind] += 1
         due_ns = exchange.received_ns + round(self.config.delay_s * _NS)
@@ -137,7 +137,7 @@ class ControlPlane:
         return document
 
     def _event(self, exchange: Exchange, _: str) -> Document:
-        """Takes an event; the same event delivered again counts as one distinct event."""
+        """Take an event; the same event delivered again counts as one distinct event."""
         body = read_object(exchange)
         document = answers.event(body)
         tally = self.tally
@@ -147,6 +147,6 @@ class ControlPlane:
         return document
 
     def _taken(self, exchange: Exchange, _: str) -> Document:
-        """Takes a report whose content nobody asks for."""
+        """Take a report whose content nobody asks for."""
         read_object(exchange)
         return {"accepted": True}

@@ -12,7 +12,7 @@ from mocks.wire import run
 
 
 def main() -> int:
-    """The exit code: 0 after TERM or INT, 2 with one sentence when it cannot start."""
+    """Run the gateway and return the exit code: 0 after TERM or INT, 2 with one sentence when it cannot start."""
     parser = argparse.ArgumentParser(prog="python -m mocks.gateway")
     parser.add_argument("--config", type=Path, required=True, help="JSON file with the gateway's settings")
     path: Path = parser.parse_args().config

@@ -21,10 +21,10 @@ class Control(Protocol):
     """The control plane's part in a request."""
 
     async def validate(self, key: str) -> Identity | None:
-        """The identity behind a client key, None when the key is not known."""
+        """Return the identity behind a client key, None when the key is not known."""
 
     async def authorize(self, request_id: str, identity: Identity, model: str, usage: Usage) -> str:
-        """The id of the usage authorization."""
+        """Return the id of the usage authorization."""
 
     async def dispatch(self, authorization_id: str, attempt_id: str) -> None:
         """Return when the attempt is noted."""
@@ -40,11 +40,11 @@ class Standalone:
     """A gateway without a control plane: every listed key is one local identity, every usage is granted."""
 
     async def validate(self, key: str) -> Identity | None:  # noqa: ARG002 - the contract's arguments
-        """The local identity."""
+        """Return the local identity."""
         return Identity("local", "local", "local")
 
     async def authorize(self, request_id: str, identity: Identity, model: str, usage: Usage) -> str:  # noqa: ARG002
-        """An id that nobody asks for."""
+        """Return an id that nobody asks for."""
         return request_id
 
     async def dispatch(self, authorization_id: str, attempt_id: str) -> None:
@@ -66,7 +66,7 @@ class Admission:
         self._unknown: dict[str, float] = {}  # key to the end of its refusal, oldest first
 
     async def admit(self, key: str) -> Identity:
-        """The identity behind a key; raises Refused."""
+        """Return the identity behind a key; raises Refused."""
         if not self._listed(key) or self._known_unknown(key):
             raise Refused(401, "invalid_api_token", "this client key is not known")
         try:
@@ -79,7 +79,7 @@ class Admission:
         return identity
 
     async def authorize(self, request_id: str, identity: Identity, model: str, usage: Usage) -> str:
-        """The id of a usage authorization; raises Refused."""
+        """Return the id of a usage authorization; raises Refused."""
         try:
             return await self._control.authorize(request_id, identity, model, usage)
         except ControlPlaneDown as trouble:

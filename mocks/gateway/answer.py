@@ -60,7 +60,7 @@ class Answer:
         await self._head
 
     async def piece(self) -> bytes | None:
-        """The bytes of the next read, None at the proper end; raises UpstreamLost when it broke off."""
+        """Return the bytes of the next read, None at the proper end; raises UpstreamLost when it broke off."""
         while not self._pieces:
             if self._lost is not None:
                 raise self._lost
@@ -75,7 +75,7 @@ class Answer:
         return piece
 
     async def whole(self, limit_bytes: int) -> bytes:
-        """The complete body; raises UpstreamLost when it broke off or outgrew the limit."""
+        """Return the complete body; raises UpstreamLost when it broke off or outgrew the limit."""
         pieces: list[bytes] = []
         size = 0
         while (piece := await self.piece()) is not None:

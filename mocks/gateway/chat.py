@@ -44,14 +44,14 @@ class Chat:
         return max(1, len(self.body) // BYTES_PER_TOKEN)
 
     def encode(self, *, changed: bool) -> bytes:
-        """The body for the provider: the client's own bytes unless a policy changed the document."""
+        """Return the body for the provider: the client's own bytes unless a policy changed the document."""
         if not changed:
             return self.body
         return json.dumps(self.document, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
 def read_request_id(headers: Mapping[str, str]) -> str:
-    """The client's request id or a new one; raises Refused for one that cannot be kept."""
+    """Return the client's request id or a new one; raises Refused for one that cannot be kept."""
     given = headers.get("x-request-id")
     if given is None:
         return uuid.uuid4().hex
@@ -61,7 +61,7 @@ def read_request_id(headers: Mapping[str, str]) -> str:
 
 
 def read_key(headers: Mapping[str, str]) -> str:
-    """The client's key; raises Refused when there is none."""
+    """Return the client's key; raises Refused when there is none."""
     scheme, _, key = headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not key.strip():
         raise Refused(401, "missing_api_key", "send a client key as 'Authorization: Bearer KEY'")
@@ -69,7 +69,7 @@ def read_key(headers: Mapping[str, str]) -> str:
 
 
 def read_chat(body: bytes) -> Chat:
-    """The chat request in a body; raises Refused when it is none."""
+    """Read the chat request in a body; raises Refused when it is none."""
     try:
         document = json.loads(body)
     except (ValueError, RecursionError):
@@ -83,7 +83,7 @@ def read_chat(body: bytes) -> Chat:
 
 
 def provider_headers(headers: Mapping[str, str], provider_key: str, request_id: str) -> list[Header]:
-    """The client's headers for the provider: no hop's own, the provider's key, answers uncompressed."""
+    """Return the client's headers for the provider: no hop's own, the provider's key, answers uncompressed."""
     passed = [
         (name.encode("latin-1"), value.encode("latin-1"))
         for name, value in headers.items()

@@ -43,7 +43,7 @@ class GatewayConfig:
 
 
 def read_config(path: Path) -> GatewayConfig:
-    """The configuration in a file; raises ValueError saying what is wrong in it."""
+    """Read the configuration in a file; raises ValueError saying what is wrong in it."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

@@ -59,7 +59,7 @@ class Closeout:
     reason: str = ""
 
     def body(self) -> dict[str, Any]:
-        """The call's document."""
+        """Return the call's document."""
         if self.usage is None:
             return {"outcome": "released", "reason": self.reason}
         return {
@@ -81,12 +81,12 @@ class ControlPlane:
         )
 
     async def pull_config(self) -> str:
-        """The configuration text that the control plane holds for this gateway."""
+        """Return the configuration text that the control plane holds for this gateway."""
         target = f"/v1/gateway/config/pull?runtime_registration_id={REGISTRATION_ID}"
         return str((await self._call("GET", target)).get("yaml", ""))
 
     async def validate(self, key: str) -> Identity | None:
-        """The identity behind a client key, None when the key is not known."""
+        """Return the identity behind a client key, None when the key is not known."""
         answer = await self._repeat("/v1/gateway/tokens/validate", {"token": key})
         if answer.get("valid") is not True:
             return None
@@ -96,7 +96,7 @@ class ControlPlane:
             raise ControlPlaneDown(f"the validation answer has no {missing}") from missing
 
     async def authorize(self, request_id: str, identity: Identity, model: str, usage: Usage) -> str:
-        """The id of the usage authorization for one request."""
+        """Return the id of the usage authorization for one request."""
         body = {
             "request_id": request_id,
             "delivery_kind": "upstream",

@@ -64,7 +64,7 @@ class Delivery:
             self._tasks.append(asyncio.ensure_future(self._keep_checkpoint(self._folder)))
 
     async def drain(self, within_s: float) -> int:
-        """The number of events still undelivered after waiting for them to be delivered."""
+        """Wait for the events to be delivered and return the number of those still undelivered."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(max(0.0, within_s)):
                 await self._settled.wait()
@@ -125,7 +125,7 @@ class Delivery:
             self._written_bytes = place_bytes
 
     def _delivered_to_bytes(self) -> int:
-        """The place before which every record is acknowledged: the end of the record before the first open one."""
+        """Return the place that only acknowledged records precede: the end of the record before the first open."""
         return next(iter(self._open), self._last_end_bytes)
 
 
@@ -141,7 +141,7 @@ def write_checkpoint(folder: Path, delivered_to_bytes: int) -> None:
 
 
 def read_checkpoint(folder: Path) -> int:
-    """The place in the log before which everything is delivered; 0 when none was written."""
+    """Return the place in the log before which everything is delivered; 0 when none was written."""
     try:
         document = json.loads((folder / "checkpoint.json").read_text(encoding="utf-8"))
         return max(0, int(document["delivered_to_bytes"]))

@@ -27,7 +27,7 @@ class Event:
     payload: Mapping[str, Any]
 
     def record(self) -> bytes:
-        """The envelope; its delivery id is the same whenever it is made for the same event."""
+        """Return the envelope; its delivery id is the same whenever it is made for the same event."""
         payload = _encode(self.payload)
         event_id = f"{self.request_id}-{self.kind}"
         envelope = {
@@ -44,7 +44,7 @@ class Event:
 
 
 def closeout_record(closeout: Closeout, identity: Identity) -> bytes:
-    """The record of a closeout that must still reach the control plane."""
+    """Return the record of a closeout that must still reach the control plane."""
     usage = closeout.usage
     return _encode(
         {

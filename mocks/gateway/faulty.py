@@ -54,7 +54,7 @@ FAULTS: Mapping[str, Build] = {
 
 
 def build(fault: str, witness: Witness) -> Wrap:
-    """The wrapper of a fault such as `die:40`; raises ValueError for what is none."""
+    """Return the wrapper of a fault such as `die:40`; raises ValueError for what is none."""
     name, value = _split(fault)
     if name not in FAULTS:
         close = get_close_matches(name, FAULTS, n=1)
@@ -68,7 +68,7 @@ def build(fault: str, witness: Witness) -> Wrap:
 
 
 def behind(fault: str, witness: Witness) -> Callable[[Provider], Provider]:
-    """What stands between the proxy and the provider: a delay, or nothing."""
+    """Return what stands between the proxy and the provider: a delay, or nothing."""
     name, value = _split(fault)
     return delays.delayed(value, witness) if name == "delay" else lambda provider: provider
 
@@ -100,7 +100,7 @@ def _routed(proxy: Handle, faulty: Handle, witness: Witness, *, never_ready: boo
 
 
 def _tell(visit: Visit, witness: Witness) -> None:
-    """What the fault did, or a new start."""
+    """Tell what the fault did, or start anew."""
     if visit.method != ("GET" if visit.path == FAULTS_PATH else "POST"):
         visit.respond_json(405, _error(f"{visit.method} is not served at {visit.path}"))
     elif visit.path == RESET_PATH:
@@ -120,7 +120,7 @@ def _error(message: str) -> dict[str, dict[str, str]]:
 
 
 def main() -> int:
-    """The exit code: 0 after TERM or INT, 2 with one sentence when it cannot start."""
+    """Run the gateway and return the exit code: 0 after TERM or INT, 2 with one sentence when it cannot start."""
     parser = argparse.ArgumentParser(prog="python -m mocks.gateway.faulty")
     parser.add_argument("--config", type=Path, required=True, help="JSON file with the gateway's settings")
     parser.add_argument("--fault", default="none", help=f"NAME[:VALUE], one of {', '.join(FAULTS)}")

@@ -29,7 +29,7 @@ class PlainAnswer:
         return [message["content"] for message in self._messages()]
 
     def replace(self, texts: list[str]) -> bytes:
-        """The answer's bytes with new texts."""
+        """Return the answer's bytes with new texts."""
         for message, text in zip(self._messages(), texts, strict=True):
             message["content"] = text
         return _encode(self.document)
@@ -55,7 +55,7 @@ class HeldStream:
         return ["".join(parts[index]) for index in sorted(parts)]
 
     def replace(self, texts: list[str]) -> bytes:
-        """The stream's bytes with new texts, end marker included."""
+        """Return the stream's bytes with new texts, end marker included."""
         waiting = dict(zip(sorted({index for index, _ in self._deltas()}), texts, strict=True))
         for index, delta in self._deltas():
             delta["content"] = waiting.pop(index, "")
@@ -76,7 +76,7 @@ class HeldStream:
 
 
 def read_plain(body: bytes) -> PlainAnswer:
-    """The document of a plain answer; raises ValueError."""
+    """Read the document of a plain answer; raises ValueError."""
     document = json.loads(body)
     if not isinstance(document, dict):
         raise ValueError("the answer is not a JSON object")  # noqa: TRY004 - as for bad JSON
@@ -84,7 +84,7 @@ def read_plain(body: bytes) -> PlainAnswer:
 
 
 def read_stream(body: bytes) -> HeldStream:
-    """The events of a stream that came to its end marker; raises ValueError for any other."""
+    """Read the events of a stream that came to its end marker; raises ValueError for any other."""
     chunks: list[dict[str, Any]] = []
     for event in _EVENT_END.split(body):
         text = _event_text(event)
@@ -99,7 +99,7 @@ def read_stream(body: bytes) -> HeldStream:
 
 
 def find_usage(tail: bytes) -> Usage | None:
-    """The usage told in the last events of a stream, None when they tell none."""
+    """Return the usage told in the last events of a stream, None when they tell none."""
     for event in reversed(_EVENT_END.split(tail)):
         if b'"usage"' not in event:
             continue
@@ -111,7 +111,7 @@ def find_usage(tail: bytes) -> Usage | None:
 
 
 def usage_of(document: Any) -> Usage | None:
-    """The usage that an answer or event tells, None when it tells none."""
+    """Return the usage that an answer or event tells, None when it tells none."""
     usage = document.get("usage") if isinstance(document, dict) else None
     if not isinstance(usage, dict):
         return None
@@ -120,7 +120,7 @@ def usage_of(document: Any) -> Usage | None:
 
 
 def _event_text(event: bytes) -> str:
-    """The data of one server-sent event; empty for comments."""
+    """Return the data of one server-sent event; empty for comments."""
     lines = event.decode("utf-8").split("\n")  # no other sign ends a line: texts may hold U+2028 as it is
     return "\n".join(line[5:].removeprefix(" ").rstrip("\r") for line in lines if line.startswith("data:"))
 

@@ -156,7 +156,7 @@ class DiskLedger:
 
 
 def read_entries(path: Path, from_bytes: int) -> list[Entry]:
-    """The whole records of a log that begin at or after a place in it; none when there is no log."""
+    """Return the whole records of a log that begin at or after a place in it; none when there is no log."""
     if not path.exists():
         return []
     with path.open("rb") as log:
@@ -170,7 +170,7 @@ def read_entries(path: Path, from_bytes: int) -> list[Entry]:
 
 
 def _cut_torn_end(file: int) -> int:
-    """The size in bytes of a log after everything behind its last line end was cut off."""
+    """Cut off everything behind the last line end of a log and return the size in bytes of what is left."""
     size_bytes = os.fstat(file).st_size
     end_bytes = size_bytes
     while end_bytes:

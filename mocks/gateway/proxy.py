@@ -38,7 +38,7 @@ class Provider(Protocol):
     """Whoever sends calls to the provider."""
 
     async def send(self, call: Call, opened: Callable[[Answer], None]) -> Answer:
-        """The answer, as soon as its headers are there; raises UpstreamLost."""
+        """Return the answer, as soon as its headers are there; raises UpstreamLost."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,6 @@ class Refused(Exception):
         self.sentence = sentence
 
     def document(self, request_id: str) -> dict[str, Any]:
-        """The answer's JSON document."""
+        """Return the answer's JSON document."""
         kind = "policy_violation" if self.code == "policy_blocked" else "gateway_error"
         return {"error": {"message": self.sentence, "type": kind, "code": self.code, "request_id": request_id}}

@@ -37,7 +37,7 @@ class Outcome:
     answered_ns: int = 0  # when the provider's whole answer was here
 
     def record(self) -> dict[str, Any]:
-        """The audit record's part."""
+        """Return the audit record's part."""
         usage = self.usage
         return {
             "outcome": self.word,
@@ -50,19 +50,19 @@ class Outcome:
 
 
 def client_headers(answer: Answer, request_id: str) -> list[tuple[str, str]]:
-    """The provider's headers for the client: no hop's own, no framing, the gateway's request id."""
+    """Return the provider's headers for the client: no hop's own, no framing, the gateway's request id."""
     decoded = ((name.decode("latin-1"), value.decode("latin-1")) for name, value in answer.headers)
     kept = [(n, v) for n, v in decoded if n not in PER_HOP and n not in ("content-length", "x-request-id", "date")]
     return [*kept, ("x-request-id", request_id)]
 
 
 def blocked(verdict: Verdict) -> Refused:
-    """The refusal that a blocking verdict means."""
+    """Return the refusal that a blocking verdict means."""
     return Refused(400, "policy_blocked", f"blocked by {verdict.blocked_by}: {verdict.reason}")
 
 
 def lost_provider(lost: UpstreamLost, *, gone: bool) -> Refused:
-    """The refusal that a lost provider means: 504 when it stayed silent, else 502; 499 when the client went first."""
+    """Return the refusal for a lost provider: 504 when it stayed silent, else 502; 499 when the client went first."""
     if gone:
         return Refused(499, "client_gone", "the client went before the answer was there")
     if lost.timed_out:
@@ -79,7 +79,7 @@ class Relay:
         self._input_token_estimate = input_token_estimate
 
     async def bring(self, visit: Visit, answer: Answer) -> Outcome:
-        """The outcome of an answer; raises Refused when nothing was sent yet and nothing good can be."""
+        """Return the outcome of an answer; raises Refused when nothing was sent yet and nothing good can be."""
         headers = client_headers(answer, self._request_id)
         is_stream = dict(headers).get("content-type", "").startswith("text/event-stream")
         if answer.status == HTTPStatus.OK and is_stream and not self._chain.on_answer:

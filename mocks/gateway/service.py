@@ -108,7 +108,7 @@ class Gateway:
         return self._ledger.trouble
 
     def _wire(self) -> tuple[Ledger, Control]:
-        """The ledger and the control plane that the configuration asks for, joined by delivery."""
+        """Make the ledger and the control plane that the configuration asks for, joined by delivery."""
         config = self._config
         folder = config.state_dir if config.audit else None
         if folder is not None:

@@ -59,7 +59,7 @@ class _Connection(asyncio.Protocol):
         self._paused = False
 
     def ask(self, payload: bytes, silence_limit_s: float) -> Answer:
-        """The answer to come for these request bytes."""
+        """Send these request bytes and return the answer to come."""
         if self._transport is None or self._transport.is_closing():
             raise UpstreamLost("the connection closed before the request was sent", stale=True)
         self._answer = Answer(self, silence_limit_s)
@@ -164,7 +164,7 @@ class Pool:
         self.repeat_count = 0
 
     async def send(self, call: Call, opened: Callable[[Answer], None] = lambda _: None) -> Answer:
-        """The answer, as soon as its headers are there; raises UpstreamLost.
+        """Return the answer, as soon as its headers are there; raises UpstreamLost.
 
         `opened` gets the answer before anything of it has come, so that it can be given up early.
         """

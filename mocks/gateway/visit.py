@@ -51,16 +51,16 @@ class Visit(Protocol):
         """Request headers by lower-case name."""
 
     def respond(self, status: int, headers: Headers, body: bytes) -> None:
-        """The whole answer."""
+        """Send the whole answer."""
 
     def respond_json(self, status: int, document: object) -> None:
-        """The whole answer, made of a JSON document."""
+        """Send the whole answer, made of a JSON document."""
 
     def start_stream(self, status: int, headers: Headers) -> None:
         """Head of a streamed answer."""
 
     def send_chunk(self, data: bytes) -> None:
-        """A piece of a streamed answer."""
+        """Send a piece of a streamed answer."""
 
     def end_stream(self) -> None:
         """End of a streamed answer."""
@@ -69,7 +69,7 @@ class Visit(Protocol):
         """Cut the connection."""
 
     def on_gone(self, callback: Callable[[], None]) -> None:
-        """`callback` is called once if the client goes before the answer has ended."""
+        """Call `callback` once if the client goes before the answer has ended."""
 
 
 Handle = Callable[[Visit], None]

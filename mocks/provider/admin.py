@@ -25,7 +25,7 @@ class Admin:
         self._timer_kind = timer_kind
 
     def handler(self) -> Callable[[Exchange], None]:
-        """The handler of the admin port."""
+        """Return the handler of the admin port."""
         return route(
             {
                 ("GET", "/healthz"): lambda exchange: exchange.respond_json(200, {"status": "ok"}),
@@ -59,7 +59,7 @@ class Admin:
         exchange.respond_json(200, {"columns": COLUMNS, "row_count": book.row_count, "rows": rows})
 
     def _last(self, exchange: Exchange) -> None:
-        """The last chat request as it arrived; the body is its text."""
+        """Show the last chat request as it arrived; the body is its text."""
         last = self._provider.last
         if last is None:
             refuse(exchange, 404, "no chat request has arrived since the last reset")
@@ -68,7 +68,7 @@ class Admin:
         exchange.respond_json(200, {"method": last.method, "path": last.path, "headers": last.headers, "body": body})
 
     def _reset(self, exchange: Exchange) -> None:
-        """Starts all counts anew; a JSON object may change the plan, and seed the jitter by `jitter_seed`."""
+        """Start all counts anew; a JSON object may change the plan, and seed the jitter by `jitter_seed`."""
         try:
             document = read_object(exchange)
             jitter_seed = read_seed(document.pop("jitter_seed", None))

@@ -76,7 +76,7 @@ class AnswerPlan:
         return round(self.gap_s * _NS)
 
     def changed(self, document: Mapping[str, Any]) -> AnswerPlan:
-        """The plan with the given keys replaced. Raises ValueError for unknown keys and impossible values.
+        """Return the plan with the given keys replaced. Raises ValueError for unknown keys and impossible values.
 
         Jitter and missing stamps hold for one plan only: where they are not named again they are gone, so that
         whoever has never heard of them gets an undisturbed provider.
@@ -89,7 +89,7 @@ class AnswerPlan:
 
 
 def read_seed(value: object) -> int | None:
-    """The seed of the jitter, or None for none. Raises ValueError for anything but a whole number."""
+    """Return the seed of the jitter, or None for none. Raises ValueError for anything but a whole number."""
     if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
         raise ValueError(f"jitter_seed must be a whole number, not {value!r}")
     return value
@@ -104,7 +104,7 @@ class ModelTexts:
 
     @classmethod
     def of(cls, model: str) -> ModelTexts:
-        """The parts for `model`."""
+        """Make the parts for `model`."""
         name = json.dumps(model).encode("ascii").replace(b"%", b"%%")
         return cls(
             b'{"id":"chatcmpl-%%b","object":"chat.completion","created":%%d,"model":%b,"service_tier":"default",'
@@ -122,7 +122,7 @@ class AnswerTexts:
         self._models: dict[str, ModelTexts] = {}
 
     def model(self, name: str) -> ModelTexts:
-        """The model's parts, kept for the next request."""
+        """Return the model's parts, kept for the next request."""
         texts = self._models.get(name)
         if texts is None:
             texts = ModelTexts.of(name)
@@ -132,7 +132,7 @@ class AnswerTexts:
 
 
 def usage(prompt_token_count: int, completion_token_count: int) -> bytes:
-    """The usage object."""
+    """Return the usage object."""
     total = prompt_token_count + completion_token_count
     return b'{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d,%b}' % (
         prompt_token_count,
@@ -143,7 +143,7 @@ def usage(prompt_token_count: int, completion_token_count: int) -> bytes:
 
 
 def plain_parts(texts: ModelTexts, ident: bytes, created: int, used: bytes) -> tuple[bytes, bytes]:
-    """What stands before and after the stamp of a plain answer."""
+    """Return what stands before and after the stamp of a plain answer."""
     before = texts.plain_before % (ident, created) + _PLAIN_WORDS
     return before, b'"},"logprobs":null,"finish_reason":"stop"}],"usage":%b}' % used
 
@@ -157,11 +157,11 @@ class StreamTexts:
 
     @classmethod
     def of(cls, texts: ModelTexts, ident: bytes, created: int, *, include_usage: bool) -> StreamTexts:
-        """The parts for one stream."""
+        """Make the parts for one stream."""
         return cls(texts.chunk_before % (ident, created), b',"usage":null' if include_usage else b"")
 
     def content(self, sequence: int) -> tuple[bytes, bytes]:
-        """What stands before and after the stamps of a content event; the first one carries the role."""
+        """Return what stands before and after the stamps of a content event; the first one carries the role."""
         role = b'"role":"assistant","refusal":null,' if sequence == 0 else b""
         before = b'%b{"index":0,"delta":{%b"content":"%b' % (
             self.before,
@@ -171,12 +171,12 @@ class StreamTexts:
         return before, b' "},"logprobs":null,"finish_reason":null}]%b}\n\n' % self.no_usage
 
     def finish(self) -> bytes:
-        """The event that says why the answer ended."""
+        """Return the event that says why the answer ended."""
         return b'%b{"index":0,"delta":{},"logprobs":null,"finish_reason":"stop"}]%b}\n\n' % (
             self.before,
             self.no_usage,
         )
 
     def usage(self, used: bytes) -> bytes:
-        """The event with the usage and no choice."""
+        """Return the event with the usage and no choice."""
         return b'%b],"usage":%b}\n\n' % (self.before, used)

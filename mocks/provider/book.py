@@ -42,7 +42,7 @@ class Book:
         self.lateness = Lateness()
 
     def open(self, reference: str | None, recv_ns: int, mode: int) -> int:
-        """The row of a new request; rows beyond the limit are counted, not kept."""
+        """Open the row of a new request and return its number; rows beyond the limit are counted, not kept."""
         row = self._request_count
         self._request_count += 1
         self._mode_counts[mode] += 1
@@ -62,18 +62,18 @@ class Book:
         return row
 
     def jittered(self, jitter_ns: int) -> None:
-        """An answer's due time was moved back by so much."""
+        """Count an answer whose due time was moved back by so much."""
         self._jitter_count += 1
         self._jitter_sum_ns += jitter_ns
         self._jitter_max_ns = max(self._jitter_max_ns, jitter_ns)
 
     def sent(self, row: int, send_ns: int) -> None:
-        """The answer or its first chunk was sent."""
+        """Note that the answer or its first chunk was sent."""
         if row < ROW_LIMIT_COUNT:
             self._send_ns[row] = send_ns
 
     def close(self, row: int, end_ns: int, outcome: int) -> None:
-        """The request has its outcome; `end_ns` is when the last content was sent, or when the client went."""
+        """Give the request its outcome; `end_ns` is when the last content was sent, or when the client went."""
         self._outcome_counts[OPEN] -= 1
         self._outcome_counts[outcome] += 1
         if row < ROW_LIMIT_COUNT:
@@ -81,7 +81,7 @@ class Book:
             self._outcomes[row] = outcome
 
     def counts(self) -> dict[str, Any]:
-        """Counts since the last reset."""
+        """Return counts since the last reset."""
         return {
             "request_count": self._request_count,
             "plain_count": self._mode_counts[PLAIN],
@@ -104,7 +104,7 @@ class Book:
         }
 
     def rows(self, offset: int, limit: int | None) -> list[list[Any]]:
-        """Records in the order of arrival, as `COLUMNS` names them; times that did not come are null."""
+        """Return records in the order of arrival, as `COLUMNS` names them; times that did not come are null."""
         end = len(self._references) if limit is None else min(len(self._references), offset + limit)
         return [
             [

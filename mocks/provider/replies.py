@@ -134,7 +134,7 @@ class StreamReply:
         self._before, self._after = self._framed(before, length, after)
 
     def _end(self, send_ns: int) -> None:
-        """The events without content follow the last content at once, as a provider that has no more to say."""
+        """Send the events without content at once after the last content, as a provider that has no more to say."""
         exchange = self._task.exchange
         exchange.send_chunk(self._texts.finish())
         if self._used is not None:

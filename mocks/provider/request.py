@@ -26,13 +26,13 @@ class ChatRequest:
 
 
 def find_reference(body: bytes) -> str | None:
-    """The letters of the reference in the prompt; letters are never escaped in JSON, so the text is searched."""
+    """Return the reference's letters in the prompt; letters are never escaped in JSON, so the text is searched."""
     letters = stamps.find_reference(body)
     return None if letters is None else letters.decode("ascii")
 
 
 def read_chat(body: bytes) -> ChatRequest:
-    """The request in `body`. Raises BadBody with a sentence in the words of OpenAI's API."""
+    """Read the request in `body`. Raises BadBody with a sentence in the words of OpenAI's API."""
     try:
         document = json.loads(body.decode())
     except (ValueError, RecursionError):

@@ -35,7 +35,7 @@ class Provider:
         self._draws = _draws(0)
 
     def reset(self, plan: AnswerPlan, jitter_seed: int | None = None) -> None:
-        """Opens a new book and answers by `plan` from now on; answers on their way keep their own.
+        """Open a new book and answer by `plan` from now on; answers on their way keep their own.
 
         Without a seed the jitter's draws go on: two windows by one plan must not meet the same ones.
         """
@@ -46,7 +46,7 @@ class Provider:
         self.last = None
 
     def handle(self, exchange: Exchange) -> None:
-        """Serves one request."""
+        """Serve one request."""
         if exchange.path == CHAT_PATH and exchange.method == "POST":
             self._chat(exchange)
         elif exchange.path == MODELS_PATH and exchange.method == "GET":

@@ -30,7 +30,7 @@ class Due:
         self.callback: Callable[[], None] | None = callback
 
     def cancel(self) -> None:
-        """The callback will not be called."""
+        """Keep the callback from being called."""
         self.callback = None
 
 
@@ -45,7 +45,7 @@ class DueTimes:
         self.kind = "timerfd" if timerfd else "call_later"
 
     def at(self, due_ns: int, callback: Callable[[], None]) -> Due:
-        """A handle for `callback`, called once at `due_ns` of `time.monotonic_ns` or as soon after as can be.
+        """Call `callback` once at `due_ns` of `time.monotonic_ns` or as soon after as can be; return a handle for it.
 
         A due time that has passed is served in a later turn of the loop, never inside this call.
         """
@@ -56,7 +56,7 @@ class DueTimes:
         return due
 
     async def sleep_until(self, due_ns: int) -> None:
-        """Waits until `due_ns` of `time.monotonic_ns`."""
+        """Wait until `due_ns` of `time.monotonic_ns`."""
         future: asyncio.Future[None] = self._loop.create_future()
         due = self.at(due_ns, lambda: None if future.done() else future.set_result(None))
         try:
@@ -65,7 +65,7 @@ class DueTimes:
             due.cancel()
 
     def close(self) -> None:
-        """Drops everything that waits."""
+        """Drop everything that waits."""
         self._heap.clear()
         self._timer.close()
 

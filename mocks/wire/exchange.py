@@ -85,14 +85,14 @@ class Exchange:
         return self._headers
 
     def respond(self, status: int, headers: Headers, body: bytes) -> None:
-        """The whole answer; content-length is added, so `headers` must hold no framing header."""
+        """Send the whole answer; content-length is added, so `headers` must hold no framing header."""
         head = self.head(status, headers, len(body))
         if self.method == "HEAD" or status in _BODILESS:
             body = b""
         self.write(head + body, last=True)
 
     def respond_json(self, status: int, document: object) -> None:
-        """The whole answer, made of a JSON document."""
+        """Send the whole answer, made of a JSON document."""
         body = json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace")
         self.respond(status, JSON_HEADERS, body)
 
@@ -116,7 +116,7 @@ class Exchange:
             self._outlet.abort()
 
     def on_gone(self, callback: Callable[[], None]) -> None:
-        """`callback` is called once if the client goes before the answer has ended; at once if it already has."""
+        """Call `callback` once if the client goes before the answer has ended; at once if it already has."""
         if self.gone:
             callback()
         elif not self.finished:
@@ -142,7 +142,7 @@ class Exchange:
         return "".join(lines).encode("latin-1", "replace")
 
     def frame(self, data: bytes) -> bytes:
-        """`data` as one HTTP chunk of this stream, to be built before it is due; call `head` first."""
+        """Return `data` as one HTTP chunk of this stream, to be built before it is due; call `head` first."""
         return b"%x\r\n%b\r\n" % (len(data), data) if self._chunked else data
 
     def write(self, data: bytes, *, last: bool = False) -> None:
@@ -169,5 +169,5 @@ class Exchange:
                 callback()
 
     def json(self) -> Any:
-        """The body read as JSON. Raises ValueError for what is not JSON."""
+        """Return the body read as JSON. Raises ValueError for what is not JSON."""
         return json.loads(self.body)

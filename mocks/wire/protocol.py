@@ -29,10 +29,10 @@ class Site(Protocol):
     """What a connection tells the server that accepted it."""
 
     def opened(self, connection: HttpConnection) -> None:
-        """A connection was accepted."""
+        """Note that a connection was accepted."""
 
     def closed(self, connection: HttpConnection) -> None:
-        """A connection has ended."""
+        """Note that a connection has ended."""
 
 
 class HttpConnection(asyncio.Protocol):
@@ -66,13 +66,13 @@ class HttpConnection(asyncio.Protocol):
     # --- the transport's side
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Called by the loop; small answers leave at once (TCP_NODELAY)."""
+        """Take the transport from the loop; small answers leave at once (TCP_NODELAY)."""
         self._transport = cast("asyncio.Transport", transport)
         transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._site.opened(self)
 
     def data_received(self, data: bytes) -> None:
-        """Called by the loop for each read."""
+        """Take the bytes of each read from the loop."""
         if self._deaf:
             return
         self._read_ns = time.monotonic_ns()
@@ -90,7 +90,7 @@ class HttpConnection(asyncio.Protocol):
                 self._refuse(431, f"the request head is longer than {HEAD_LIMIT_BYTES} bytes")
 
     def eof_received(self) -> bool:
-        """Closed by the client: a half-closed connection counts as gone, as with most servers."""
+        """Let the connection close: one half-closed by the client counts as gone, as with most servers."""
         return False
 
     def pause_writing(self) -> None:
@@ -99,12 +99,12 @@ class HttpConnection(asyncio.Protocol):
         self._pace()
 
     def resume_writing(self) -> None:
-        """The client has read."""
+        """Note that the client has read."""
         self._congested = False
         self._pace()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the loop's signature
-        """Called by the loop at the end; unfinished exchanges learn that their client went."""
+        """Let go of the lost connection; unfinished exchanges learn that their client went."""
         self._transport = None
         self._parser = None  # it holds our callbacks: a cycle, and collection is off
         self._deaf = True
@@ -118,11 +118,11 @@ class HttpConnection(asyncio.Protocol):
     # --- the parser's side
 
     def on_message_begin(self) -> None:
-        """A request starts."""
+        """Start a request."""
         self._begin()
 
     def on_url(self, url: bytes) -> None:
-        """A piece of the target."""
+        """Take a piece of the target."""
         self._target += url
         self._head_bytes += len(url)
 
@@ -137,7 +137,7 @@ class HttpConnection(asyncio.Protocol):
             self._expects = value.lower()
 
     def on_headers_complete(self) -> None:
-        """The head is whole: limits, and the client's wish to be told to go on."""
+        """Act on the whole head: limits, and the client's wish to be told to go on."""
         if self._deaf:
             return
         exchange = Exchange(self, self._parser.get_method().decode("ascii"), self._path_text(), self._headers)
@@ -154,7 +154,7 @@ class HttpConnection(asyncio.Protocol):
                 self.emit(exchange, b"HTTP/1.1 100 Continue\r\n\r\n", last=False)
 
     def on_body(self, data: bytes) -> None:
-        """A piece of the body."""
+        """Take a piece of the body."""
         if self._deaf:
             return
         self._body_bytes += len(data)
@@ -164,7 +164,7 @@ class HttpConnection(asyncio.Protocol):
             self._body.append(data)
 
     def on_message_complete(self) -> None:
-        """The request is whole: it is handed over."""
+        """Hand over the request, which is now whole."""
         exchange, self._exchange = self._exchange, None
         if exchange is None or self._deaf:
             return
@@ -228,7 +228,7 @@ class HttpConnection(asyncio.Protocol):
             transport.close()
 
     def _close(self, transport: asyncio.Transport, *, linger: bool) -> None:
-        """Closes; lingering, what the client still sends is read and dropped, or its reset would eat the answer."""
+        """Close; when lingering, read and drop what the client still sends, or its reset would eat the answer."""
         self._deaf = True
         if not linger:
             transport.close()
@@ -249,7 +249,7 @@ class HttpConnection(asyncio.Protocol):
         exchange.respond_json(status, {"error": {"message": message, "type": "invalid_request_error"}})
 
     def _pace(self) -> None:
-        """Reads on, or not: neither a client that does not read nor an endless pipeline may fill the memory."""
+        """Read on, or not: neither a client that does not read nor an endless pipeline may fill the memory."""
         wanted = not self._congested and len(self._queue) < PIPELINE_LIMIT_COUNT
         transport = self._transport
         if transport is None or transport.is_closing() or wanted == self._reading:

@@ -20,7 +20,7 @@ Routes = Mapping[tuple[str, str], Callable[[Exchange], None]]
 
 
 def route(routes: Routes) -> Callable[[Exchange], None]:
-    """A handler that calls the route of (method, path)."""
+    """Return a handler that calls the route of (method, path)."""
     paths = {path for _, path in routes}
 
     def handle(exchange: Exchange) -> None:
@@ -42,7 +42,7 @@ def refuse(exchange: Exchange, status: int, message: str, *, code: str | None = 
 
 
 def read_object(exchange: Exchange) -> dict[str, Any]:
-    """The body as a JSON object; an empty body is an empty one. Raises BadBody."""
+    """Return the body as a JSON object; an empty body is an empty one. Raises BadBody."""
     if not exchange.body:
         return {}
     try:
@@ -68,7 +68,7 @@ def read_page(query: str) -> tuple[int, int | None]:
 
 
 def read_seconds(document: Mapping[str, Any], name: str, default: float, limit_s: float = 600.0) -> float:
-    """A duration in seconds out of a JSON object. Raises BadBody for anything outside 0 … `limit_s`."""
+    """Read a duration in seconds out of a JSON object. Raises BadBody for anything outside 0 … `limit_s`."""
     value = document.get(name, default)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= limit_s:
         raise BadBody(f"{name} must be a number of seconds from 0 to {limit_s:g}, not {value!r}")

@@ -51,12 +51,12 @@ class Server:
             self._empty.set()
 
     def reset_counts(self) -> None:
-        """Starts the counts anew; what is open now stays counted as open."""
+        """Start the counts anew; what is open now stays counted as open."""
         self.connection_count = 0
         self.open_max_count = len(self._open)
 
     async def close(self, grace_s: float = 2.0) -> None:
-        """Stops listening, lets requests at hand be answered for `grace_s`, then cuts what is left."""
+        """Stop listening, let requests at hand be answered for `grace_s`, then cut what is left."""
         if self._listener is not None:
             self._listener.close()
         for connection in list(self._open):
@@ -70,7 +70,7 @@ class Server:
 
 
 async def serve(handler: Handler, port: int, host: str = "127.0.0.1") -> Server:
-    """A server on `host:port` (port 0: a free one, see `Server.port`) that calls `handler` for each request.
+    """Start a server on `host:port` (port 0: a free one, see `Server.port`) that calls `handler` for each request.
 
     Raises ValueError when `host` is no loopback address, OSError when the port cannot be bound.
     """

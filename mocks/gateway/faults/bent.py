@@ -15,10 +15,10 @@ class Bend(Protocol):
     """What becomes of one stream."""
 
     def feed(self, data: bytes) -> Iterable[bytes]:
-        """What to send now that the proxy sends `data`."""
+        """Return what to send now that the proxy sends `data`."""
 
     def end(self) -> Iterable[bytes] | None:
-        """What to send before the end; None: the end is never told."""
+        """Return what to send before the end; None: the end is never told."""
 
 
 class Bent:
@@ -75,11 +75,11 @@ class Bent:
         return self._visit.headers
 
     def respond(self, status: int, headers: Headers, body: bytes) -> None:
-        """The whole answer, as it is."""
+        """Send the whole answer, as it is."""
         self._visit.respond(status, headers, body)
 
     def respond_json(self, status: int, document: object) -> None:
-        """The whole answer, as it is."""
+        """Send the whole answer, as it is."""
         self._visit.respond_json(status, document)
 
     def start_stream(self, status: int, headers: Headers) -> None:
@@ -87,12 +87,12 @@ class Bent:
         self._visit.start_stream(status, headers)
 
     def send_chunk(self, data: bytes) -> None:
-        """What the bend makes of a piece."""
+        """Send what the bend makes of a piece."""
         for piece in self._bend.feed(data):
             self._visit.send_chunk(piece)
 
     def end_stream(self) -> None:
-        """What the bend makes of the end."""
+        """Send what the bend makes of the end."""
         self._ended = True
         rest = self._bend.end()
         if rest is None:
@@ -106,5 +106,5 @@ class Bent:
         self._visit.abort()
 
     def on_gone(self, callback: Callable[[], None]) -> None:
-        """`callback` is called once if the client goes before the answer has ended."""
+        """Call `callback` once if the client goes before the answer has ended."""
         self._visit.on_gone(callback)

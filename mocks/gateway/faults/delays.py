@@ -84,7 +84,7 @@ def delay(value: str, witness: Witness) -> Wrap:  # noqa: ARG001 - every fault i
 
 
 def delayed(value: str, witness: Witness) -> Callable[[Provider], Provider]:
-    """What holds each request back right before it is sent to the provider, and records it.
+    """Return what holds each request back right before it is sent to the provider, and records it.
 
     There the gateway's own work on the request lies behind it: were it to come after a sleep, on a core that has gone
     cold, the delay would be more than what was recorded.
@@ -94,7 +94,7 @@ def delayed(value: str, witness: Witness) -> Callable[[Provider], Provider]:
 
 
 def draw_of(value: str) -> DrawNs:
-    """What a delay such as `3ms` holds each request back; ValueError for what is none."""
+    """Return the draw of how many ns a delay such as `3ms` holds each request back; ValueError for what is none."""
     if value in MIXTURES:
         return MIXTURES[value].draw_ns
     try:
@@ -115,7 +115,7 @@ class _Weighed:
         self._draws: dict[str, DrawNs] = {}
 
     async def send(self, call: Call, opened: Callable[[Answer], None]) -> Answer:
-        """The provider's answer to a call that was held back."""
+        """Hold a call back, then send it and return the provider's answer."""
         witness = self._witness
         witness.request_count += 1
         rows: Rows = witness.rows
@@ -157,7 +157,7 @@ def _pass() -> tuple[int, ...]:
 
 
 def _weighing(draw_ns: DrawNs, work: Callable[[], tuple[int, ...]], witness: Witness) -> Wrap:
-    """A wrapper that sleeps what is drawn, works, records both and goes on."""
+    """Return a wrapper that sleeps what is drawn, works, records both and goes on."""
 
     def wrap(proxy: Handle) -> Handle:
         due_times = DueTimes()

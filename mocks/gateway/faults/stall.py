@@ -33,7 +33,7 @@ class Stalled:
         self._late = False
 
     def feed(self, data: bytes) -> Iterable[bytes]:
-        """The events before the stall; those behind it are sent when they are due."""
+        """Yield the events before the stall; those behind it are sent when they are due."""
         for event in self._events.cut(data):
             self._seen_count += is_content(event)
             if self._late:
@@ -45,7 +45,7 @@ class Stalled:
                 yield event
 
     def end(self) -> Iterable[bytes] | None:
-        """What is left, at once or behind what is held back."""
+        """Release what is left, at once or behind what is held back."""
         rest = self._events.rest()
         if not self._late:
             return (rest,)

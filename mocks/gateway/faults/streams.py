@@ -29,12 +29,12 @@ class Events:
         self._rest = b""
 
     def cut(self, data: bytes) -> list[bytes]:
-        """The events that are whole with this piece."""
+        """Return the events that are whole with this piece."""
         *events, self._rest = (self._rest + data).split(b"\n\n")
         return [event + b"\n\n" for event in events]
 
     def rest(self) -> bytes:
-        """What came behind the last whole event."""
+        """Return what came behind the last whole event."""
         return self._rest
 
 
@@ -63,14 +63,14 @@ class Coalesced:
         self._waiting: list[bytes] = []
 
     def feed(self, data: bytes) -> Iterable[bytes]:
-        """A piece whenever enough events have gathered."""
+        """Yield a piece whenever enough events have gathered."""
         self._waiting += self._events.cut(data)
         while len(self._waiting) >= self._event_count:
             yield b"".join(self._waiting[: self._event_count])
             del self._waiting[: self._event_count]
 
     def end(self) -> Iterable[bytes] | None:
-        """What has gathered since."""
+        """Return what has gathered since."""
         return (b"".join(self._waiting) + self._events.rest(),)
 
 
@@ -83,7 +83,7 @@ class Robbed:
         self._events = Events()
 
     def feed(self, data: bytes) -> Iterable[bytes]:
-        """The events but the one."""
+        """Yield the events but the one."""
         for event in self._events.cut(data):
             if is_content(event):
                 self._seen_count += 1
@@ -92,7 +92,7 @@ class Robbed:
             yield event
 
     def end(self) -> Iterable[bytes] | None:
-        """What is left."""
+        """Return what is left."""
         return (self._events.rest(),)
 
 
@@ -104,7 +104,7 @@ class Heavy:
         self._ballast = b""
 
     def feed(self, data: bytes) -> Iterable[bytes]:
-        """The piece, and from the first one on the ballast is there."""
+        """Return the piece; from the first one on the ballast is there."""
         if not self._ballast:
             self._ballast = b"x" * self._extra_bytes  # written to, for pages that are only reserved are not resident
         return (data,)
@@ -122,7 +122,7 @@ class Endless:
         self._events = Events()
 
     def feed(self, data: bytes) -> Iterable[bytes]:
-        """The events but the end marker."""
+        """Return the events but the end marker."""
         return [event for event in self._events.cut(data) if not event.startswith(_END_MARKER)]
 
     def end(self) -> Iterable[bytes] | None:

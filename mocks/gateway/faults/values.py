@@ -9,7 +9,7 @@ _NS = {"us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 
 
 def read_count(text: str, default: int | None = None) -> int:
-    """A whole number from 1 up."""
+    """Read a whole number from 1 up."""
     if not text and default is not None:
         return default
     if not text.isdecimal() or int(text) < 1:
@@ -18,7 +18,7 @@ def read_count(text: str, default: int | None = None) -> int:
 
 
 def read_duration_ns(text: str) -> int:
-    """A duration such as 30ms, in nanoseconds."""
+    """Read a duration such as 30ms, in nanoseconds."""
     match = _DURATION.fullmatch(text)
     if match is None:
         raise ValueError(f"the fault needs a duration such as 30ms behind its name, not {text!r}")
@@ -26,7 +26,7 @@ def read_duration_ns(text: str) -> int:
 
 
 def read_rate(text: str) -> float:
-    """A rate in requests per second, above 0."""
+    """Read a rate in requests per second, above 0."""
     try:
         rate_rps = float(text)
     except ValueError:

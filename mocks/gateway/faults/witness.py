@@ -41,12 +41,12 @@ class Witness:
         self.reset()
 
     def reset(self) -> None:
-        """Starts anew, faults that count requests included; requests at hand end in the old rows."""
+        """Start anew, faults that count requests included; requests at hand end in the old rows."""
         self.request_count = 0
         self.rows = Rows()
 
     def document(self, offset: int = 0, limit: int | None = None) -> dict[str, Any]:
-        """The answer at `/faults`, with a page of the rows; `row_count` is that of all pages."""
+        """Return the answer at `/faults`, with a page of the rows; `row_count` is that of all pages."""
         rows = self.rows.rows
         return {
             "fault": self.fault,

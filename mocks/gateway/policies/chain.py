@@ -45,7 +45,7 @@ class Verdict:
     notes: dict[str, list[str]] = field(default_factory=dict)
 
     def record(self) -> dict[str, Any]:
-        """The audit record's part."""
+        """Return the audit record's part."""
         return {
             "action": "block" if self.blocked_by else "redact" if self.changed else "allow",
             "policy": self.blocked_by,
@@ -66,7 +66,7 @@ class Chain:
         self.on_answer = [(policy.name, policy.on_answer) for policy in policies if policy.on_answer]
 
     def judge_prompt(self, messages: Iterable[Any]) -> Verdict:
-        """The verdict on chat messages; masked text is written back into them."""
+        """Return the verdict on chat messages; masked text is written back into them."""
         verdict = Verdict()
         if not self.on_prompt:
             return verdict
@@ -83,7 +83,7 @@ class Chain:
         return verdict
 
     def judge_answer(self, texts: Sequence[str]) -> tuple[Verdict, list[str]]:
-        """The verdict on the texts of an answer's choices, and the texts to go on with."""
+        """Return the verdict on the texts of an answer's choices, and the texts to go on with."""
         verdict = Verdict()
         return verdict, [self._apply(self.on_answer, text, verdict) for text in texts]
 

@@ -51,7 +51,7 @@ def check_inside(text: str) -> Finding:
 
 
 def check_advice(text: str) -> Finding:
-    """The answer with a disclaimer in front when it advises a trade or promises a return; never blocks."""
+    """Put a disclaimer in front of an answer that advises a trade or promises a return; never blocks."""
     if _ADVICE.search(text) and not text.startswith(DISCLAIMER):
         return Finding(DISCLAIMER + text, note="disclaimer")
     return Finding(text)

@@ -35,7 +35,7 @@ def _mask_card(match: re.Match[str]) -> str:
 
 
 def check(text: str) -> Finding:
-    """The text with what it found replaced by [EMAIL], [CARD], [SSN] and [PHONE]; never blocks."""
+    """Replace what is found in the text by [EMAIL], [CARD], [SSN] and [PHONE]; never blocks."""
     masked_count = 0
     if "@" in text:
         text, masked_count = _EMAIL.subn("[EMAIL]", text)
