@@ -67,7 +67,7 @@ def test_it_ends_with_a_certificate_and_the_exit_code_that_fits(calibrated: tupl
     assert "its calibration (provisional certificate" in ran.out
 
 
-def test_every_planted_fault_is_caught_by_its_own_check(calibrated: tuple[Project, Ran]) -> None:
+def test_every_injected_fault_is_detected_by_its_own_check(calibrated: tuple[Project, Ran]) -> None:
     """Buffering and coalescing by the verdict, a lost chunk by fidelity, 500s by errors, a stall by stalls."""
     project, _ = calibrated
     detected = {fault["fault"]: fault["by"] for fault in certificate(project)["faults"] if fault["detected"]}

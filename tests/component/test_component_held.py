@@ -56,7 +56,7 @@ def test_every_step_is_held_and_read(weighed: tuple[Project, Ran], fault: str) -
     assert record["counts"]["provider_aborted_count"] == 0
 
 
-def test_the_planted_delay_of_a_stream_is_found(weighed: tuple[Project, Ran]) -> None:
+def test_the_injected_delay_of_a_stream_is_found(weighed: tuple[Project, Ran]) -> None:
     """Two slopes of one gateway differ by the delay that was injected on each stream, and by little else."""
     cells = weighed[0].cells()
     light, heavy = (cells[_cell(fault)]["memory_per_stream_bytes"]["value"] for fault in (SOUND, HEAVY))

@@ -155,7 +155,7 @@ class Attempts:
             counts=None if window is None else window.counts,
             figures=attempted.figures,
             held=None if window is None else window.streams,
-            self_reported_ms=self._claimed(attempt),
+            self_reported_ms=self._self_reported(attempt),
             drain_s=None if window is None else window.drain_s,
             undelivered_at_end_count=None if window is None else window.undelivered_at_end_count,
             load_before=None if window is None else window.load_before,
@@ -164,12 +164,12 @@ class Attempts:
             evidence=attempt.evidence,
         )
 
-    def _claimed(self, attempt: Attempt) -> TimingOrAbsent:
+    def _self_reported(self, attempt: Attempt) -> TimingOrAbsent:
         recipe = self.request.catalogue.get(attempt.cell.lane.gateway)
-        claims = recipe is not None and recipe.overhead_header is not None
+        reports = recipe is not None and recipe.overhead_header is not None
         if attempt.self_reported_s:
             return timing(np.array(attempt.self_reported_s))
-        return Absent(absent="not_told" if claims else "not_self_reported")
+        return Absent(absent="not_told" if reports else "not_self_reported")
 
     def _commit(self, store: CampaignStore, record: RunRecord, measured: Measured) -> None:
         kept = self._fit_to_keep(measured.files)

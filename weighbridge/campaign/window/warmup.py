@@ -38,7 +38,7 @@ class Warmed:
 def warm_up(lane: Lane, mode: Mode, answer: AnswerSpec) -> Warmed:
     """Return what a warm-up saw; steady when the medians of two groups of ten in a row differ by less than 10 %."""
     times: list[float] = []
-    claims: list[float] = []
+    reports: list[float] = []
     header = lane.setup.recipe.overhead_header
     begun = time.monotonic()
     while len(times) < _MOST_REQUESTS and time.monotonic() - begun < _LONGEST_S:
@@ -56,10 +56,10 @@ def warm_up(lane: Lane, mode: Mode, answer: AnswerSpec) -> Warmed:
             break
         times.append((got.end_ns - got.sent_ns) / 1e9)
         reported_s = self_reported_s(header, got) if header else None
-        claims += [reported_s] if reported_s is not None else []
+        reports += [reported_s] if reported_s is not None else []
         if is_steady(times):
-            return Warmed(True, tuple(claims[-2 * _GROUP :]))
-    return Warmed(False, tuple(claims[-2 * _GROUP :]))
+            return Warmed(True, tuple(reports[-2 * _GROUP :]))
+    return Warmed(False, tuple(reports[-2 * _GROUP :]))
 
 
 def self_reported_s(header: OverheadHeader, got: http.HttpAnswer) -> float | None:

@@ -42,7 +42,7 @@ def summarise(attempts: Attempts, baselines: Sequence[RunRecord], found: Outcome
     good_baselines = [run for run in baselines if run.accepted]
     figures: Values = {
         "added_with_rejected_ms": merged(attempts.runs, headline, attempts, found),
-        "self_reported_difference_ms": _claimed_difference(attempts, headline, found),
+        "self_reported_difference_ms": _self_reported_difference(attempts, headline, found),
         "buffering": buffering_against(attempts.accepted, good_baselines),
     }
     added = merged(attempts.accepted, headline, attempts, found)
@@ -62,7 +62,7 @@ def _bunching(run: RunRecord) -> Iterator[Bunching]:
         yield run.figures.bunching
 
 
-def _claimed_difference(attempts: Attempts, headline: TimeKey, found: Outcome) -> TimingOrAbsent:
+def _self_reported_difference(attempts: Attempts, headline: TimeKey, found: Outcome) -> TimingOrAbsent:
     """Subtract a run's self-reported overhead from its added time: percentiles as a difference, means by request."""
     absent = missing(METRICS["self_reported_difference_ms"], attempts.plan, found)
     accepted = attempts.accepted
@@ -70,32 +70,32 @@ def _claimed_difference(attempts: Attempts, headline: TimeKey, found: Outcome) -
         return absent
     if not accepted:
         return absent_by(found.verdict)
-    claims = [run.self_reported_ms for run in accepted]
-    if not any(isinstance(one, Timing) for one in claims):
-        return claims[0]
+    reports = [run.self_reported_ms for run in accepted]
+    if not any(isinstance(one, Timing) for one in reports):
+        return reports[0]
     differences = [one for run in accepted for one in _difference(run, headline)]
     return absent or (merge_runs(differences) if differences else merged(accepted, headline, attempts, found))
 
 
 def _difference(run: RunRecord, headline: TimeKey) -> Iterator[Timing]:
     outside = None if run.figures is None else run.figures.timing(headline)
-    claimed = run.self_reported_ms
-    if not isinstance(outside, Timing) or not isinstance(claimed, Timing):
+    reported = run.self_reported_ms
+    if not isinstance(outside, Timing) or not isinstance(reported, Timing):
         return
-    values = {name: _minus(outside.percentile(name), claimed.percentile(name)) for name in SHARES}
-    few = {**outside.few_samples, **claimed.few_samples}
+    values = {name: _minus(outside.percentile(name), reported.percentile(name)) for name in SHARES}
+    few = {**outside.few_samples, **reported.few_samples}
     yield Timing(
         p50=values["p50"],
         p95=values["p95"],
         p99=values["p99"],
-        mean=_minus(outside.mean, claimed.mean),
-        n=min(outside.n, claimed.n),
+        mean=_minus(outside.mean, reported.mean),
+        n=min(outside.n, reported.n),
         few_samples={name: text for name, text in few.items() if values[name] is not None},
     )
 
 
-def _minus(outside: float | None, claimed: float | None) -> float | None:
-    return None if outside is None or claimed is None else outside - claimed
+def _minus(outside: float | None, reported: float | None) -> float | None:
+    return None if outside is None or reported is None else outside - reported
 
 
 def _flags(

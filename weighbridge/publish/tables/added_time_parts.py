@@ -82,7 +82,7 @@ def _legs_table(summary: Summary, names: Names, anchor: str) -> Table:
     heads = head_columns(names)
     return Table(
         id=f"{anchor}-legs",
-        title="Added time by its two legs" + (", and what gateways claim" if claims else ""),
+        title="Added time by its two legs" + (", and what gateways report" if claims else ""),
         caption=(_LEGS_TEXT, *((SELF_REPORTED_TEXT,) if claims else ()), heading(summary)),
         columns=(
             *heads,

@@ -128,7 +128,7 @@ def test_known_delays_are_recovered(name: str) -> None:
 
 
 @pytest.mark.parametrize("error_ns", [250 * US, -250 * US])
-def test_a_scale_that_is_off_is_caught_at_every_percentile(error_ns: int) -> None:
+def test_a_scale_that_is_off_is_detected_at_every_percentile(error_ns: int) -> None:
     """An injected error of 0.25 ms either way fails p50, p95 and p99 of 3 ms, and is told to the digit."""
     rows = weigh(delay(error_ns=error_ns))
 
@@ -278,7 +278,7 @@ def faulty(fault: str) -> Window:
 
 
 @pytest.mark.parametrize("fault", ["buffer", "coalesce-4", "drop-chunk:4", "no-end", "stall"])
-def test_planted_faults_are_caught_and_a_sound_lane_is_not(fault: str) -> None:
+def test_injected_faults_are_detected_and_a_sound_lane_is_not(fault: str) -> None:
     """Each fault is detected by the check that is about it; the same check says nothing of a sound lane."""
     sound = (attempt(inband_window(*tables(streams(60)))),)
 

@@ -343,7 +343,7 @@ def test_every_table_of_a_probe_reaches_the_markdown_page() -> None:
     for title in (
         "At a rate: streams", "With clients that wait for their answer: plain answers", "CPU, memory and calls",
         "Streams: to the first byte, the first content and the end", "Streams as they arrive",
-        "Added time by its two legs, and what gateways claim", "Time to first byte at one client",
+        "Added time by its two legs, and what gateways report", "Time to first byte at one client",
         "The load generator",
     ):  # fmt: skip
         assert f"### {title}\n" in text
