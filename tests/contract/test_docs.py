@@ -291,9 +291,10 @@ def test_an_event_of_the_diary_is_found() -> None:
 def test_method_version_has_its_entry() -> None:
     """The newest entry of the method's changelog is the version that records carry, and the method page says it."""
     versions = {int(number) for number in re.findall(r"(?m)^## Version (\d+)\b", page("docs/method-changelog.md"))}
+    newest = int(str(METHOD_VERSION).removesuffix("-unfinished"))
 
-    assert versions == set(range(1, METHOD_VERSION + 1))
-    assert re.search(rf"method version {METHOD_VERSION}\b", page("docs/method.md"))
+    assert versions == set(range(1, newest + 1))
+    assert re.search(rf"method version {METHOD_VERSION}(?![\w-])", page("docs/method.md"))
 
 
 def test_sections_of_the_method_that_code_names_exist() -> None:

@@ -13,6 +13,7 @@ from weighbridge.record.migrations import newest
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Milliseconds = Annotated[float, Field(allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0)]
+MethodVersion = Annotated[int, Field(ge=1)] | Annotated[str, Field(pattern=r"^[1-9][0-9]*-unfinished$")]
 
 
 class Document(BaseModel):

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from weighbridge.matrix.requests import AnswerSpec, PayloadSpec
-from weighbridge.record.base import Count, Document, Versioned
+from weighbridge.record.base import Count, Document, MethodVersion, Versioned
 from weighbridge.record.cell import PlannedCell
 from weighbridge.record.certificate import CertificateOrAbsent
 from weighbridge.record.coded import CampaignWarning
@@ -55,7 +55,7 @@ class CampaignRecord(Versioned):
     )
     campaign: str = Field(description="Folder name of the campaign.")
     weighbridge_version: str = Field(description="Version of Weighbridge.")
-    method_version: Count = Field(description="Version of the method.")
+    method_version: MethodVersion = Field(description="Version of the method.")
     started_at: str = Field(description="Start, UTC, ISO 8601.")
     title: str = Field(description="Title of the matrix.")
     command: str = Field(description="Command line that repeats it.")

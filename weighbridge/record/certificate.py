@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from weighbridge.record.base import Count, Document, Milliseconds, Versioned
+from weighbridge.record.base import Count, Document, MethodVersion, Milliseconds, Versioned
 from weighbridge.record.figures import Absent, Figure
 from weighbridge.record.host import HostFacts, ToolFacts
 
@@ -135,7 +135,7 @@ class Certificate(Versioned):
     )
     campaign: str = Field(description="Campaign that made it.")
     made_at: str = Field(description="When, UTC, ISO 8601; it holds for seven days from then.")
-    method_version: Count = Field(description="Version of the method.")
+    method_version: MethodVersion = Field(description="Version of the method.")
     weighbridge_version: str = Field(description="Version of Weighbridge.")
     host: HostFacts = Field(description="The machine.")
     tools: tuple[ToolFacts, ...] = Field(description="Programs that took part.")

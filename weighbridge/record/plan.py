@@ -8,7 +8,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from weighbridge.matrix.loads import Load
-from weighbridge.record.base import Count, Document
+from weighbridge.record.base import Count, Document, MethodVersion
 from weighbridge.record.host import ToolFacts
 
 
@@ -32,7 +32,7 @@ class PlannedGateway(Document):
 class EffectivePlan(Document):
     """All that decides what a campaign measures and what counts of it."""
 
-    method_version: Count = Field(description="Version of the method.")
+    method_version: MethodVersion = Field(description="Version of the method.")
     quick: bool = Field(description="Whether the quick section of the matrix was asked for.")
     only: tuple[str, ...] = Field(description="Patterns of --only; empty: every cell.")
     runs: Count = Field(description="Accepted runs wanted of each cell.")

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from weighbridge.matrix.loads import Load
 from weighbridge.matrix.requests import AnswerSpec, PayloadSpec
-from weighbridge.record.base import Count, Document, Versioned
+from weighbridge.record.base import Count, Document, MethodVersion, Versioned
 from weighbridge.record.campaign import CampaignRecord, Grade
 from weighbridge.record.certificate import CertificateOrAbsent
 from weighbridge.record.coded import FlagCode, Reason
@@ -114,7 +114,7 @@ class Summary(Versioned):
         default="weighbridge.summary/2", alias="schema", description="Kind and version of this document."
     )
     campaign: str = Field(description="Campaign folder name.")
-    method_version: Count = Field(description="Version of the method.")
+    method_version: MethodVersion = Field(description="Version of the method.")
     grade: Grade = Field(description="What may be said of the figures.")
     subject: str = Field(description="Gateway under test.")
     status: Literal["complete", "interrupted", "failed", "running"] = Field(description="How far the campaign came.")

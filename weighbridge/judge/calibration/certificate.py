@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from weighbridge.judge.calibration.known_delays import is_thin
+from weighbridge.record.base import MethodVersion
 from weighbridge.record.certificate import (
     NO_CEILING,
     CeilingOrUnknown,
@@ -31,7 +32,7 @@ class Origin:
 
     campaign: str
     made_at: datetime
-    method_version: int
+    method_version: MethodVersion
     weighbridge_version: str
     host: HostFacts
     tools: tuple[ToolFacts, ...]

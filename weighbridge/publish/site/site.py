@@ -24,10 +24,10 @@ def render(summaries: Summary | Sequence[Summary], out_dir: Path) -> Path:
     chosen = [summaries] if isinstance(summaries, Summary) else list(summaries)
     if not chosen:
         raise StoreError(f"{out_dir}: there is no campaign to show")
-    versions = sorted({summary.method_version for summary in chosen})
+    versions = sorted({str(summary.method_version) for summary in chosen})
     if len(versions) > 1:
         raise StoreError(
-            f"{out_dir}: campaigns of method versions {versions} must not stand on one page; render apart"
+            f"{out_dir}: campaigns of method versions {', '.join(versions)} must not stand on one page; render apart"
         )
     writer.put(files(chosen), out_dir)
     return out_dir / "index.html"

@@ -95,8 +95,9 @@ def test_a_full_disk_is_told_and_leaves_the_old_site(tmp_path: Path, monkeypatch
 
 def test_two_versions_of_the_method_share_no_page(tmp_path: Path) -> None:
     """Campaigns of two method versions are refused."""
-    later = smoke().model_copy(update={"method_version": 2})
-    with pytest.raises(StoreError, match="method versions"):
-        render([smoke(), later], tmp_path / "site")
+    for other in (2, "2-unfinished"):
+        later = smoke().model_copy(update={"method_version": other})
+        with pytest.raises(StoreError, match=f"method versions 1, {other}"):
+            render([smoke(), later], tmp_path / "site")
     with pytest.raises(StoreError, match="no campaign"):
         render([], tmp_path / "site")
