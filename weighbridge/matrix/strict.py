@@ -57,6 +57,23 @@ def whole(low: int, high: int, example: str = "") -> BeforeValidator:
     return BeforeValidator(check)
 
 
+def whole_or_auto(low: int, high: int, what: str) -> BeforeValidator:
+    """Check of a whole number within limits, or `auto`, which becomes None; `what` is counted, such as `requests`."""
+
+    def check(value: object) -> object:
+        if value == "auto":
+            return None
+        if isinstance(value, bool) or not isinstance(value, int):
+            suggestion = _plain_digits(value) or "auto"
+            raise refused(f"{shown(value)} is no number of {what}", "expected auto or a whole number", suggestion)
+        if not low <= value <= high:
+            expected = f"expected auto or a whole number from {low:,} to {high:,}"
+            raise refused(f"{value:,} is out of range", expected)
+        return value
+
+    return BeforeValidator(check)
+
+
 def number(low: float, high: float, what: str) -> BeforeValidator:
     """Check of a number within limits that belong to the range; `what` names it, such as `requests per second`."""
     expected = f"expected {what} from {low:,g} to {high:,g}"

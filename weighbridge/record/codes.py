@@ -293,7 +293,10 @@ FLAGS: Mapping[str, str] = MappingProxyType(
         "prompts_repeated": "The provider saw fewer distinct prompts than drawing with replacement explains.",
         "counts_differ": "Arithmetic check failed: the counts of a run do not add up.",
         "not_monotone": "Arithmetic check failed: a higher percentile is smaller than a lower one.",
-        "littles_law": "Arithmetic check failed: N ÷ mean and the achieved rate differ by more than 5 %.",
+        "few_requests_per_client": "Fewer than 100 requests of each client were measured, in less than 60 s: the "
+        "achieved rate rests on few rounds.",
+        "littles_law": "Arithmetic check failed: while the achieved rate was counted, the requests open on average "
+        "differ from the number of clients by more than 5 % (Little's law).",
         "added_negative": "Arithmetic check failed: the median added time is below zero.",
         "delayed_ack": "Arithmetic check failed: the direct lane shows a step near 40 ms, as delayed "
         "acknowledgements "

@@ -26,6 +26,13 @@ def in_flight_max(samples: SampleTable) -> int | None:
     return int((opened - closed).max())
 
 
+def in_flight_mean(samples: SampleTable, begin_s: float, end_s: float) -> float | None:
+    """Return how many requests were open on average from one instant to another; None for no time between them."""
+    begun = np.isfinite(samples.sent_s)
+    open_s = np.minimum(_ends(samples), end_s) - np.maximum(samples.sent_s[begun], begin_s)
+    return float(np.maximum(open_s, 0.0).sum() / (end_s - begin_s)) if end_s > begin_s else None
+
+
 def in_flight_at_start(samples: SampleTable) -> tuple[Floats, Whole]:
     """Return the service time of each answered request and how many others were open as it was sent."""
     done = np.isfinite(samples.sent_s) & np.isfinite(samples.end_s)

@@ -111,24 +111,44 @@ def companion_rates(client: Client) -> Throughput:
 def lead_rates(client: Client) -> Throughput:
     """Return achieved rate and goodput of the leading client.
 
-    (answered − 1) ÷ (last end − first end) over all answers. From the totals, answered ÷ wall, where we cut the run
-    or have no samples. With C clients the first C answers often end together, and the plain formula would count them
-    without their time (C ÷ N too much): there the window begins with the C-th end, (answered − C) ÷ (last end − C-th
-    end).
+    With arrivals (answered − 1) ÷ (last end − first end) over all answers; a closed loop counts while all of its
+    clients were busy. From the totals, answered ÷ wall, where we cut the run or have no samples.
     """
     samples = client.samples
     if samples is None or (client.cut and client.window_wall_s):
         return _from_totals(client)
     ends = np.sort(samples.end_s[answered(samples) & np.isfinite(samples.end_s)])
-    first = client.load.concurrency
-    if len(ends) <= first:
+    if client.load.has_schedule:
+        counted, span_s = len(ends) - 1, float(np.ptp(ends)) if len(ends) else 0.0
+    else:
+        counted, span_s = _answers_in(ends, busy_span(samples, client.load.concurrency))
+    if counted < 1 or span_s <= 0:
         return _from_totals(client)
-    span_s = float(ends[-1] - ends[first - 1])
-    if span_s <= 0:
-        return _from_totals(client)
-    achieved = (len(ends) - first) / span_s
+    achieved = counted / span_s
     whole = int(np.count_nonzero(whole_answers(samples)))
     return Throughput(achieved, achieved * whole / len(ends), "samples")
+
+
+def busy_span(samples: SampleTable, clients: int) -> tuple[float, float] | None:
+    """Return the N-th end and the last start in seconds, between which all N clients are busy; None for no such span.
+
+    Before the N-th end answers that began together end together; behind the last start clients run dry, and a rate
+    over that drain would charge the gateway with our stopping (METHOD section 2).
+    """
+    ends = samples.end_s[answered(samples) & np.isfinite(samples.end_s)]
+    started = samples.sent_s[np.isfinite(samples.sent_s)]
+    if len(ends) < clients or not len(started):
+        return None
+    first, last = float(np.partition(ends, clients - 1)[clients - 1]), float(started.max())
+    return (first, last) if last > first else None
+
+
+def _answers_in(ends_s: Times, span: tuple[float, float] | None) -> tuple[int, float]:
+    """Return how many of the sorted ends lie behind the span's begin, up to its end, and its length in seconds."""
+    if span is None:
+        return 0, 0.0
+    first, last = np.searchsorted(ends_s, span, side="right")
+    return int(last - first), span[1] - span[0]
 
 
 def send_rate_error(samples: SampleTable, rate_rps: float | None) -> float | None:

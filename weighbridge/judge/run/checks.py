@@ -8,11 +8,14 @@ from itertools import pairwise
 
 import numpy as np
 
+from weighbridge.judge.figures.in_flight import in_flight_mean
 from weighbridge.judge.figures.row_masks import good_answers, whole_answers
+from weighbridge.judge.figures.run_figures import busy_span
 from weighbridge.judge.inputs import Attempted
 from weighbridge.judge.run.probe_flags import inband_flags
 from weighbridge.judge.run.rig_checks import delayed_acks, driver_rate_differs
 from weighbridge.judge.window import Window
+from weighbridge.matrix.loads.clients import LONG_ENOUGH_S, REQUESTS_PER_CLIENT
 from weighbridge.record.figures import Timing, TimingOrAbsent
 from weighbridge.record.load_report import LoadReport
 from weighbridge.record.measured import RunFigures
@@ -41,7 +44,7 @@ def run_flags(inputs: Attempted) -> Iterator[str]:
         yield from _window_flags(window)
         yield from _rig_flags(inputs, window)
     if inputs.figures is not None:
-        yield from _figure_flags(inputs.figures, inputs.load.concurrency)
+        yield from _figure_flags(inputs.figures)
         yield from inband_flags(inputs.figures)
         if window is not None and backlog_growing(window.undelivered_at_end_count, inputs.figures):
             yield "backlog_growing"
@@ -57,6 +60,11 @@ def _window_flags(window: Window) -> Iterator[str]:
         yield "prompts_repeated"
     if samples is not None and answers_uneven(samples):
         yield "uneven_answers"
+    lead = window.lead
+    if samples is not None and not lead.load.has_schedule and not littles_law_holds(samples, lead.load.concurrency):
+        yield "littles_law"
+    if closed_loop_short(window):
+        yield "few_requests_per_client"
 
 
 def counts_add_up(counts: Counts) -> bool:
@@ -78,6 +86,15 @@ def report_adds_up(report: LoadReport) -> bool:
     if report.scheduled_count is None or report.answered_count is None:
         return True
     return report.answered_count + (report.failed_count or 0) <= report.scheduled_count
+
+
+def closed_loop_short(window: Window) -> bool:
+    """Tell whether a closed loop had fewer than 100 requests of each client and less than 60 s (METHOD section 2)."""
+    lead = window.lead
+    if lead.load.has_schedule or not lead.load.measures_times:
+        return False
+    is_few = lead.load.request_count < REQUESTS_PER_CLIENT * lead.load.concurrency
+    return is_few and (lead.window_wall_s or 0.0) < LONG_ENOUGH_S
 
 
 def prompts_repeated(counts: Counts) -> bool:
@@ -116,13 +133,17 @@ def littles_rps(service_ms: TimingOrAbsent, clients: int) -> float | None:
     return clients / (service_ms.mean / 1000)
 
 
-def littles_law_holds(figures: RunFigures, clients: int) -> bool:
-    """Tell whether N ÷ mean and the achieved rate agree within 5 %; true where one of them does not exist."""
-    expected = littles_rps(figures.timing("service_ms"), clients)
-    achieved_rps = figures.known("achieved_rps")
-    if expected is None or achieved_rps is None:
+def littles_law_holds(samples: SampleTable, clients: int) -> bool:
+    """Tell whether N requests were open on average (± 5 %) while the achieved rate of a closed loop was counted.
+
+    Little's law is rate × time of a request = N. Summed over the very span of the rate it is exact, whatever the
+    times are; N ÷ mean over all requests of a window is not, where a few are very slow. True for one client.
+    """
+    span = busy_span(samples, clients)
+    if clients < 2 or span is None:
         return True
-    return abs(expected / achieved_rps - 1) <= LITTLE_TOLERANCE if achieved_rps else False
+    found = in_flight_mean(samples, *span)
+    return found is None or abs(found / clients - 1) <= LITTLE_TOLERANCE
 
 
 def memory_in_order(resources: Resources) -> bool:
@@ -150,12 +171,10 @@ def _rig_flags(inputs: Attempted, window: Window) -> Iterator[str]:
         yield "delayed_ack"
 
 
-def _figure_flags(figures: RunFigures, clients: int) -> Iterator[str]:
+def _figure_flags(figures: RunFigures) -> Iterator[str]:
     shown = [figures.timing(key) for key in SHOWN]
     if any(isinstance(one, Timing) and one.few_samples for one in shown):
         yield "few_samples"
     lags = (figures.timing("dispatch_lag_ms"), figures.timing("release_lateness_ms"))
     if not all(monotone(one) for one in (*shown, *lags)):
         yield "not_monotone"
-    if not littles_law_holds(figures, clients):
-        yield "littles_law"

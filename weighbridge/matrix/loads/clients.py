@@ -21,10 +21,28 @@ from weighbridge.matrix.loads.contract import (
 )
 from weighbridge.matrix.loads.samples import few_samples
 from weighbridge.matrix.requests import AnswerSpec, Mode
-from weighbridge.matrix.strict import Strict, whole
+from weighbridge.matrix.strict import Strict, whole, whole_or_auto
 from weighbridge.matrix.yamltext import KeyPath
 
+# A closed loop counts over so many requests of each client, or for so long, whichever comes first (METHOD section 2).
+REQUESTS_PER_CLIENT = 100
+LONG_ENOUGH_S = 60.0
+# So many, at least, are planned where the matrix leaves the number to us: a p99 needs them.
+_LEAST_REQUESTS = 1000
+
 _PATH = ("loads", "clients")
+
+
+def planned_requests(clients: int, provider_time_s: float) -> int:
+    """Return how many requests `requests: auto` measures with so many clients.
+
+    A hundred of each client, but no more than they can do in 60 s while the provider alone takes `provider_time_s`
+    seconds; 1,000 in any case.
+    """
+    wanted = REQUESTS_PER_CLIENT * clients
+    if provider_time_s > 0:
+        wanted = min(wanted, int(clients * LONG_ENOUGH_S / provider_time_s))
+    return max(_LEAST_REQUESTS, wanted)
 
 
 @dataclass(frozen=True)
@@ -106,14 +124,18 @@ class ClientsSchema(Strict):
     counts: Annotated[tuple[Annotated[int, whole(1, 10_000)], ...], Field(min_length=1)] = Field(
         description="Numbers of clients, such as [1, 10]."
     )
-    request_count: Annotated[int, whole(1, 10_000_000)] = Field(alias="requests", description="Requests measured.")
+    request_count: Annotated[int | None, whole_or_auto(1, 10_000_000, "requests")] = Field(
+        default=None, alias="requests", description="Requests measured, or auto: 100 of each client."
+    )
     warmup_count: Warmup = Field(default=25, alias="warmup", description="Requests before each window.")
     timeout_s: Timeout = Field(default=60.0, alias="timeout", description="Limit of one request, such as 60s.")
 
-    def loads(self, _target: Target) -> Iterator[ClientsLoad]:
+    def loads(self, target: Target) -> Iterator[ClientsLoad]:
         """Yield one load for each number of clients."""
+        time_s = target.answer.provider_time_s(target.mode)
         for clients in self.counts:
-            yield ClientsLoad(clients, self.request_count, clients, self.warmup_count, self.timeout_s)
+            count = planned_requests(clients, time_s) if self.request_count is None else self.request_count
+            yield ClientsLoad(clients, count, clients, self.warmup_count, self.timeout_s)
 
     def lists(self) -> Iterator[tuple[KeyPath, Sequence[Hashable]]]:
         """Yield the numbers of clients."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
@@ -23,7 +23,7 @@ from weighbridge.matrix.loads.contract import (
 )
 from weighbridge.matrix.loads.samples import few_samples
 from weighbridge.matrix.requests import AnswerSpec, Mode
-from weighbridge.matrix.strict import Strict, duration, number, refused, shown
+from weighbridge.matrix.strict import Strict, duration, number, refused, whole_or_auto
 from weighbridge.matrix.yamltext import KeyPath
 
 DAY_S = 24 * 3600.0
@@ -42,16 +42,6 @@ def _rate_with_a_name(value: float) -> float:
     """Refuse a rate with more digits than a cell id, which it becomes a part of, keeps."""
     if float(f"{value:g}") != value:
         raise refused(f"{value} has more digits than a cell id keeps", "expected at most six digits")
-    return value
-
-
-def _auto(value: Any) -> Any:
-    if value == "auto":
-        return None
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise refused(f"{shown(value)} is no number of connections", "expected auto or a whole number", "auto")
-    if not 1 <= value <= 20_000:
-        raise refused(f"{value:,} is out of range", "expected auto or a whole number from 1 to 20,000")
     return value
 
 
@@ -181,7 +171,7 @@ class RateSchema(Strict):
     )
     warmup_count: Warmup = Field(default=25, alias="warmup", description="Requests before each window.")
     # None: computed for each rate, mode and answer.
-    connections: Annotated[int | None, BeforeValidator(_auto)] = Field(
+    connections: Annotated[int | None, whole_or_auto(1, 20_000, "connections")] = Field(
         default=None, description="Cap on connections, or auto."
     )
     timeout_s: Timeout = Field(default=60.0, alias="timeout", description="Limit of one request, such as 60s.")

@@ -9,6 +9,7 @@ import pytest
 
 from tests.examples.matrix_samples import cells
 from weighbridge.matrix.loads import LOADS, ClientsLoad, Load, Loads, OpenStreamsLoad, RateLoad
+from weighbridge.matrix.loads.clients import planned_requests
 from weighbridge.matrix.requests import AnswerSpec
 
 ANSWER = AnswerSpec("20ms", 0.02, 16, 0.005)
@@ -88,3 +89,12 @@ def test_a_load_has_its_place_in_the_order(tmp_path: Path) -> None:
     loads = {cell.load for cell in cells(tmp_path, ("counts: [1, 10]", "counts: [1, 10, 100]"))}
 
     assert len({(load.kind, load.size) for load in loads}) == len({load.name for load in loads})
+
+
+@pytest.mark.parametrize(
+    ("clients", "provider_s", "expected"),
+    [(1, 0.02, 1000), (50, 0.02, 5000), (50, 2.0, 1500), (10, 60.0, 1000), (50, 0.0, 5000)],
+)
+def test_requests_left_to_us_are_a_hundred_of_each_client(clients: int, provider_s: float, expected: int) -> None:
+    """No more than fit in a minute of a slow provider, and never too few for a p99."""
+    assert planned_requests(clients, provider_s) == expected
