@@ -79,7 +79,7 @@ _MERGES = {
     "added": "counts added",
     "own": "by a rule of its own",
 }
-_LOADS = {"timed": "loads that are timed", "every": "every load", "open_streams": "held streams"}
+_LOADS = {"timed": "loads that are timed", "every": "every load", "open_streams": "open streams"}
 # Models of a page with the heading of their section.
 Titles = Mapping[type[Any], str]
 _DRIVER_CHECK = get_args(DriverName)[1:]

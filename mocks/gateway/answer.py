@@ -9,7 +9,7 @@ import asyncio
 from collections import deque
 from typing import Protocol
 
-HELD_LIMIT_BYTES = 256 * 1024
+BUFFER_LIMIT_BYTES = 256 * 1024
 
 Header = tuple[bytes, bytes]
 
@@ -50,7 +50,7 @@ class Answer:
         self._watch = self._loop.call_later(silence_limit_s, self._look)
         self._head: asyncio.Future[None] = self._loop.create_future()
         self._pieces: deque[bytes] = deque()
-        self._held_bytes = 0
+        self._buffered_bytes = 0
         self._wake: asyncio.Future[None] | None = None
         self._ended = False
         self._lost: UpstreamLost | None = None
@@ -69,8 +69,8 @@ class Answer:
             self._wake = self._loop.create_future()
             await self._wake
         piece = self._pieces.popleft()
-        self._held_bytes -= len(piece)
-        if self._held_bytes < HELD_LIMIT_BYTES:
+        self._buffered_bytes -= len(piece)
+        if self._buffered_bytes < BUFFER_LIMIT_BYTES:
             self._connection.resume()
         return piece
 
@@ -102,9 +102,9 @@ class Answer:
         """Take the body bytes of one read; True asks the connection to stop reading for now."""
         self._heard_at_s = self._loop.time()
         self._pieces.append(piece)
-        self._held_bytes += len(piece)
+        self._buffered_bytes += len(piece)
         self._rouse()
-        return self._held_bytes >= HELD_LIMIT_BYTES
+        return self._buffered_bytes >= BUFFER_LIMIT_BYTES
 
     def finish(self) -> None:
         """Take the proper end."""

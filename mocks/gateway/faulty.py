@@ -1,8 +1,8 @@
 """The reference gateway with one fault: `python -m mocks.gateway.faulty --config FILE --fault NAME[:VALUE]`.
 
 The proxy is the same; the fault stands between it and the server. `GET /faults` tells what the fault did, whole or
-by page (`?offset=N&limit=N`); `POST /faults/reset` starts that anew. For tests and for checking the scale; a fault
-`none` changes nothing. A dash may stand for the colon, as settings of a matrix need it: `die-40` is `die:40`.
+by page (`?offset=N&limit=N`); `POST /faults/reset` starts that anew. For tests and for checking the measurement; a
+fault `none` changes nothing. A dash may stand for the colon, as settings of a matrix need it: `die-40` is `die:40`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from mocks.gateway.config import read_config
 from mocks.gateway.faults import answers, delays, processes, stall, streams, values
-from mocks.gateway.faults.witness import Build, Witness, Wrap
+from mocks.gateway.faults.ground_truth import Build, GroundTruth, Wrap
 from mocks.gateway.proxy import CHAT_PATH, READY_PATH, Provider
 from mocks.gateway.service import Gateway
 from mocks.gateway.visit import Handle, Visit
@@ -26,7 +26,7 @@ FAULTS_PATH = "/faults"
 RESET_PATH = "/faults/reset"
 
 
-def _none(value: str, witness: Witness) -> Wrap:  # noqa: ARG001 - every fault is built alike
+def _none(value: str, truth: GroundTruth) -> Wrap:  # noqa: ARG001 - every fault is built alike
     values.read_nothing(value)
     return lambda proxy: proxy
 
@@ -53,7 +53,7 @@ FAULTS: Mapping[str, Build] = {
 }
 
 
-def build(fault: str, witness: Witness) -> Wrap:
+def build(fault: str, truth: GroundTruth) -> Wrap:
     """Return the wrapper of a fault such as `die:40`; raises ValueError for what is none."""
     name, value = _split(fault)
     if name not in FAULTS:
@@ -61,16 +61,16 @@ def build(fault: str, witness: Witness) -> Wrap:
         hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(FAULTS)}"
         raise ValueError(f"there is no fault {name!r}; {hint}")
     try:
-        bend = FAULTS[name](value, witness)
+        bend = FAULTS[name](value, truth)
     except ValueError as error:
         raise ValueError(f"{fault}: {error}") from error
-    return lambda proxy: _routed(proxy, bend(proxy), witness, never_ready=name == "never-ready")
+    return lambda proxy: _routed(proxy, bend(proxy), truth, never_ready=name == "never-ready")
 
 
-def behind(fault: str, witness: Witness) -> Callable[[Provider], Provider]:
+def behind(fault: str, truth: GroundTruth) -> Callable[[Provider], Provider]:
     """Return what stands between the proxy and the provider: a delay, or nothing."""
     name, value = _split(fault)
-    return delays.delayed(value, witness) if name == "delay" else lambda provider: provider
+    return delays.delayed(value, truth) if name == "delay" else lambda provider: provider
 
 
 def _split(fault: str) -> tuple[str, str]:
@@ -83,12 +83,12 @@ def _split(fault: str) -> tuple[str, str]:
     return head, name[len(head) + 1 :]
 
 
-def _routed(proxy: Handle, faulty: Handle, witness: Witness, *, never_ready: bool) -> Handle:
+def _routed(proxy: Handle, faulty: Handle, truth: GroundTruth, *, never_ready: bool) -> Handle:
     def handle(visit: Visit) -> None:
         if visit.path == CHAT_PATH:
             faulty(visit)
         elif visit.path in (FAULTS_PATH, RESET_PATH):
-            _tell(visit, witness)
+            _tell(visit, truth)
         elif visit.path == READY_PATH and never_ready:
             visit.respond_json(
                 503, {"status": "unready", "reason": "it never gets ready, on purpose", "undelivered": 0}
@@ -99,12 +99,12 @@ def _routed(proxy: Handle, faulty: Handle, witness: Witness, *, never_ready: boo
     return handle
 
 
-def _tell(visit: Visit, witness: Witness) -> None:
+def _tell(visit: Visit, truth: GroundTruth) -> None:
     """Tell what the fault did, or start anew."""
     if visit.method != ("GET" if visit.path == FAULTS_PATH else "POST"):
         visit.respond_json(405, _error(f"{visit.method} is not served at {visit.path}"))
     elif visit.path == RESET_PATH:
-        witness.reset()
+        truth.reset()
         visit.respond_json(200, {"status": "reset"})
     else:
         try:
@@ -112,7 +112,7 @@ def _tell(visit: Visit, witness: Witness) -> None:
         except ValueError as error:
             visit.respond_json(400, _error(str(error)))
             return
-        visit.respond_json(200, witness.document(*page))
+        visit.respond_json(200, truth.document(*page))
 
 
 def _error(message: str) -> dict[str, dict[str, str]]:
@@ -127,9 +127,9 @@ def main() -> int:
     arguments = parser.parse_args()
 
     async def start() -> Gateway:
-        witness = Witness(arguments.fault)
-        wrap = build(arguments.fault, witness)
-        gateway = Gateway(read_config(arguments.config), behind(arguments.fault, witness))
+        truth = GroundTruth(arguments.fault)
+        wrap = build(arguments.fault, truth)
+        gateway = Gateway(read_config(arguments.config), behind(arguments.fault, truth))
         await gateway.start(wrap)
         return gateway
 

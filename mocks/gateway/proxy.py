@@ -55,7 +55,7 @@ class Parts:
 
 
 @dataclass(slots=True)
-class _Passage:
+class _RequestState:
     """One request on its way."""
 
     visit: Visit
@@ -104,59 +104,59 @@ class Proxy:
         try:
             request_id = read_request_id(visit.headers)
             identity = await self._parts.admission.admit(read_key(visit.headers))
-            await self._walk(_Passage(visit, request_id, identity, read_chat(visit.body)))
+            await self._handle(_RequestState(visit, request_id, identity, read_chat(visit.body)))
         except Refused as refused:
             _refuse(visit, refused, request_id)
         except Exception as bug:  # noqa: BLE001 - one request's bug must not stay unanswered
             sys.stderr.write(f"gateway: a bug met request {request_id}: {bug!r}\n")
             _refuse(visit, Refused(500, "bug", "the gateway failed; see its log"), request_id)
 
-    async def _walk(self, passage: _Passage) -> None:
-        verdict = self._parts.chain.judge_prompt(passage.chat.messages)
+    async def _handle(self, state: _RequestState) -> None:
+        verdict = self._parts.chain.judge_prompt(state.chat.messages)
         if verdict.blocked_by:
-            await self._append(passage.event("decision", {"request": verdict.record()}))
+            await self._append(state.event("decision", {"request": verdict.record()}))
             raise blocked(verdict)
-        estimate = Usage(passage.chat.input_token_estimate, 0, counted=False)
-        passage.authorization_id = await self._parts.admission.authorize(
-            passage.request_id, passage.identity, passage.chat.model, estimate
+        estimate = Usage(state.chat.input_token_estimate, 0, counted=False)
+        state.authorization_id = await self._parts.admission.authorize(
+            state.request_id, state.identity, state.chat.model, estimate
         )
         try:
-            outcome = await self._call_provider(passage, verdict)
+            outcome = await self._call_provider(state, verdict)
         except Refused as refused:
             outcome = Outcome(0, refused.code, refused=refused)
-        if passage.chat.streamed:  # a stream's closeout comes after it, as with a stream that is passed on
-            self._answer(passage, outcome)
-        await self._settle(passage, outcome)
-        if not passage.chat.streamed:
-            self._answer(passage, outcome)
+        if state.chat.streamed:  # a stream's closeout comes after it, as with a stream that is passed on
+            self._answer(state, outcome)
+        await self._settle(state, outcome)
+        if not state.chat.streamed:
+            self._answer(state, outcome)
 
-    async def _call_provider(self, passage: _Passage, verdict: Verdict) -> Outcome:
-        chat, parts = passage.chat, self._parts
+    async def _call_provider(self, state: _RequestState, verdict: Verdict) -> Outcome:
+        chat, parts = state.chat, self._parts
         payload = {"request": verdict.record(), "model": chat.model, "streamed": chat.streamed}
-        await self._append(passage.event("decision", payload))
-        await parts.admission.dispatch(passage.authorization_id, str(uuid.uuid4()))
-        headers = provider_headers(passage.visit.headers, parts.provider_key, passage.request_id)
+        await self._append(state.event("decision", payload))
+        await parts.admission.dispatch(state.authorization_id, str(uuid.uuid4()))
+        headers = provider_headers(state.visit.headers, parts.provider_key, state.request_id)
         call = Call("POST", CHAT_PATH, headers, chat.encode(changed=verdict.changed))
-        passage.asked_ns = time.monotonic_ns()
+        state.asked_ns = time.monotonic_ns()
         try:
-            answer = await parts.provider.send(call, lambda answer: passage.visit.on_gone(answer.abandon))
+            answer = await parts.provider.send(call, lambda answer: state.visit.on_gone(answer.abandon))
         except UpstreamLost as lost:
-            raise lost_provider(lost, gone=passage.visit.gone) from lost
-        return await Relay(parts.chain, passage.request_id, chat.input_token_estimate).bring(passage.visit, answer)
+            raise lost_provider(lost, gone=state.visit.gone) from lost
+        return await Relay(parts.chain, state.request_id, chat.input_token_estimate).bring(state.visit, answer)
 
-    async def _settle(self, passage: _Passage, outcome: Outcome) -> None:
+    async def _settle(self, state: _RequestState, outcome: Outcome) -> None:
         """Record how it ended and close it out; without a record a plain answer is not given."""
         try:
-            await self._append(passage.event("ai_usage", outcome.record()))
+            await self._append(state.event("ai_usage", outcome.record()))
         except Refused as refused:
             outcome.ready, outcome.refused = None, outcome.refused or refused
-        closeout = Closeout(passage.request_id, passage.authorization_id, outcome.usage, outcome.word)
+        closeout = Closeout(state.request_id, state.authorization_id, outcome.usage, outcome.word)
         try:
             await self._parts.control.complete(closeout)
             if outcome.usage is not None:
-                await self._parts.control.increment(passage.identity.agent_id, passage.request_id, outcome.usage)
+                await self._parts.control.increment(state.identity.agent_id, state.request_id, outcome.usage)
         except (ControlPlaneDown, ControlPlaneRefused):
-            await self._keep_for_later(partial(closeout_record, closeout, passage.identity))
+            await self._keep_for_later(partial(closeout_record, closeout, state.identity))
 
     async def _keep_for_later(self, make: MakeRecord) -> None:
         try:
@@ -164,15 +164,15 @@ class Proxy:
         except LedgerFailed as failed:
             sys.stderr.write(f"gateway: a closeout is lost: {failed}\n")
 
-    def _answer(self, passage: _Passage, outcome: Outcome) -> None:
-        visit = passage.visit
+    def _answer(self, state: _RequestState, outcome: Outcome) -> None:
+        visit = state.visit
         if outcome.refused is not None:
-            _refuse(visit, outcome.refused, passage.request_id)
+            _refuse(visit, outcome.refused, state.request_id)
         elif outcome.ready is not None:
             status, headers, body = outcome.ready
-            own_ns = time.monotonic_ns() - visit.received_ns - (outcome.answered_ns - passage.asked_ns)
+            own_ns = time.monotonic_ns() - visit.received_ns - (outcome.answered_ns - state.asked_ns)
             headers.append(("x-gateway-overhead-ms", f"{own_ns / 1e6:.3f}"))
-            if passage.chat.streamed and status == HTTPStatus.OK:
+            if state.chat.streamed and status == HTTPStatus.OK:
                 visit.start_stream(status, headers)
                 visit.send_chunk(body)
                 visit.end_stream()

@@ -1,4 +1,4 @@
-"""From the provider's answer to the client's: passed on as it comes, or held until policies have seen its text.
+"""From the provider's answer to the client's: passed on as it comes, or buffered until policies have seen its text.
 
 It gives back an Outcome for the audit record and raises nothing but Refused: what the provider did wrong is told to
 the client, not to the log.
@@ -12,9 +12,9 @@ from http import HTTPStatus
 from typing import Any
 
 from mocks.gateway.answer import Answer, UpstreamLost
+from mocks.gateway.buffered import BufferedStream, PlainAnswer, find_usage, read_plain, read_stream, usage_of
 from mocks.gateway.chat import BYTES_PER_TOKEN, PER_HOP
 from mocks.gateway.control import Usage
-from mocks.gateway.held import HeldStream, PlainAnswer, find_usage, read_plain, read_stream, usage_of
 from mocks.gateway.policies.chain import Chain, Verdict
 from mocks.gateway.refusal import Refused
 from mocks.gateway.visit import Visit
@@ -115,7 +115,7 @@ class Relay:
 
     def _judge(self, body: bytes, headers: list[tuple[str, str]], *, is_stream: bool) -> Outcome:
         try:
-            content: HeldStream | PlainAnswer = read_stream(body) if is_stream else read_plain(body)
+            content: BufferedStream | PlainAnswer = read_stream(body) if is_stream else read_plain(body)
             verdict, texts = self._chain.judge_answer(content.texts)
         except ValueError as error:
             if self._chain.on_answer:
@@ -128,7 +128,7 @@ class Relay:
             body = content.replace(texts)
         return Outcome(200, "completed", self._usage(content), verdict, (200, headers, body))
 
-    def _usage(self, content: HeldStream | PlainAnswer) -> Usage | None:
+    def _usage(self, content: BufferedStream | PlainAnswer) -> Usage | None:
         if isinstance(content, PlainAnswer):
             return usage_of(content.document)
         told = [usage for usage in map(usage_of, content.chunks) if usage is not None]

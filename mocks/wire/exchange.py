@@ -44,12 +44,12 @@ class Exchange:
         "body",
         "finished",
         "gone",
-        "held",
         "http_11",
         "keep_alive",
         "linger",
         "method",
         "path",
+        "pending",
         "query",
         "received_ns",
         "started",
@@ -71,7 +71,7 @@ class Exchange:
         self.started = False
         self.finished = False
         self.gone = False
-        self.held: list[bytes] = []
+        self.pending: list[bytes] = []
 
     @property
     def headers(self) -> dict[str, str]:

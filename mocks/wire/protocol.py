@@ -189,11 +189,11 @@ class HttpConnection(asyncio.Protocol):
     # --- the exchanges' side
 
     def emit(self, exchange: Exchange, data: bytes, *, last: bool) -> None:
-        """Bytes of an answer: written if it is that answer's turn, else held."""
+        """Bytes of an answer: written if it is that answer's turn, else kept for later."""
         if self._transport is None:
             return
         if exchange is not self._queue[0]:
-            exchange.held.append(data)
+            exchange.pending.append(data)
             return
         if data:
             self._transport.write(data)
@@ -219,9 +219,9 @@ class HttpConnection(asyncio.Protocol):
             if not done.keep_alive:
                 self._close(transport, linger=done.linger)
                 return
-            if queue and queue[0].held:
-                transport.write(b"".join(queue[0].held))
-                queue[0].held.clear()
+            if queue and queue[0].pending:
+                transport.write(b"".join(queue[0].pending))
+                queue[0].pending.clear()
         if not self._reading:
             self._pace()
         if self._retiring and not queue:

@@ -140,8 +140,8 @@ def test_the_next_campaign_tells_whose_certificate_holds(calibrated: tuple[Proje
         assert made["campaign"] in page
     else:
         assert found["detail"].endswith("the calibration failed")
-        assert "There is no valid certificate of this scale" in ran.out
-        assert "There is no valid certificate of this scale" in page
+        assert "There is no valid certificate for this machine" in ran.out
+        assert "There is no valid certificate for this machine" in page
 
 
 def test_no_key_and_no_folder_is_kept(calibrated: tuple[Project, Ran]) -> None:

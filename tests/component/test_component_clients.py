@@ -43,7 +43,7 @@ from weighbridge.rig.processes.supervisor import Supervisor
 pytestmark = [pytest.mark.component, pytest.mark.timeout(120)]
 
 KEYS = Keys(client="sk-client-key", provider="sk-provider-key", machine="vdt_machine-token")
-# Streams last two seconds, so that some of them can be held open beside others.
+# Streams last two seconds, so that some of them can be kept open beside others.
 ANSWER = AnswerSpec("slow", 0.02, 8, 0.3)
 AT_ONCE = AnswerSpec("at-once", 0.01, 1, 0.0)
 OPEN = OpenStreamsLoad((0, 1, 3), 0.5, 5.0)
@@ -134,8 +134,8 @@ def test_a_window_of_three_clients(standing: Standing) -> None:
     assert window.counts is not None
     assert window.counts.client_sent_count == window.counts.provider_request_count == sent
     assert window.streams is not None
-    assert [point.held_count for point in window.streams.points] == [0, 1, 3]
-    assert all(point.open_count >= point.held_count for point in window.streams.points)
+    assert [point.client_open_count for point in window.streams.points] == [0, 1, 3]
+    assert all(point.open_count >= point.client_open_count for point in window.streams.points)
     figures = run_figures(window)
     assert figures is not None
     assert isinstance(figures.stamps, StampCounts)

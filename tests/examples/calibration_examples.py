@@ -30,7 +30,7 @@ def constant(count: int, slept_ns: int) -> Timed:
 
 
 def delay(*, error_ns: int = 0, blocks: int = 3) -> KnownDelay:
-    """A delay of 3 ms in some blocks; `error_ns` is a fault of the scale."""
+    """A delay of 3 ms in some blocks; `error_ns` is a fault of the measurement."""
     return KnownDelay(
         "delay-3ms",
         "plain",

@@ -11,8 +11,8 @@ from weighbridge.record.probe_counts import Bunching, Fidelity, StampCounts
 from weighbridge.record.summary import CellSummary, Slope, Summary
 
 BUNCHING = Bunching(
-    pair_count=45_000, coalesced_count=9, bunched_count=45, stream_count=3000, held_stream_count=0, hold_gaps=1.0,
-    period_ms=75.0,
+    pair_count=45_000, coalesced_count=9, bunched_count=45, stream_count=3000, buffered_stream_count=0,
+    buffered_gaps=1.0, period_ms=75.0,
 )  # fmt: skip
 STAMPS = StampCounts(
     whole_count=4400, absent_count=0, damaged_count=0, stale_count=0, repeated_count=0, unknown_count=0, retry_count=0
@@ -93,10 +93,13 @@ def _stampless(load: Load) -> CellSummary:
 
 
 def _buffering(load: Load) -> CellSummary:
-    held = BUNCHING.model_copy(update={"bunched_count": 44_000, "coalesced_count": 44_000, "held_stream_count": 3000})
+    buffered = BUNCHING.model_copy(
+        update={"bunched_count": 44_000, "coalesced_count": 44_000, "buffered_stream_count": 3000}
+    )
     wrong = fidelity("differs", sequence_whole_count=2998, missing_chunk_count=2)
     return seen(
-        cell("reference", load, chain="starter", mode="stream"), buffering="held until complete", bunching=held,
+        cell("reference", load, chain="starter", mode="stream"), bunching=buffered,
+        buffering="buffered until complete",
         coalesced_ratio=Figure(value=44 / 45), fidelity=wrong, stall_count=Figure(value=2.0, low=0.0, high=7.0),
         end_marker_ratio=Figure(value=0.9993), flags=("stalls",),
     )  # fmt: skip

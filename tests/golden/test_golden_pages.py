@@ -32,7 +32,7 @@ def page(summary):
 
 
 def calibration():
-    """A small campaign that carries a certificate of its own: its page begins with what the scale showed."""
+    """A small campaign that carries a certificate of its own: its page begins with what the calibration showed."""
     made = smoke()
     return made.model_copy(update={"certificate": certificate().model_copy(update={"campaign": made.campaign}).short})
 

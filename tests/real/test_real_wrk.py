@@ -101,9 +101,9 @@ def test_no_kept_file_and_no_argument_holds_a_key(tool, drive: Windows, provider
     kept = sorted(driven.plan.out_dir.iterdir())
     assert [path.name for path in kept] == ["report.json", "samples.csv"]
     assert not any(KEY.encode() in path.read_bytes() for path in kept)
-    holders = [path for path in driven.command.files if KEY.encode() in path.read_bytes()]
-    assert len(holders) == 1
-    assert holders[0].stat().st_mode & 0o077 == 0
+    with_key = [path for path in driven.command.files if KEY.encode() in path.read_bytes()]
+    assert len(with_key) == 1
+    assert with_key[0].stat().st_mode & 0o077 == 0
 
 
 def test_streams_are_timed_to_their_end(tool, drive: Windows, provider: Provider) -> None:

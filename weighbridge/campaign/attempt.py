@@ -154,7 +154,7 @@ class Attempts:
             no_companion=None if window is None else window.load.no_companion,
             counts=None if window is None else window.counts,
             figures=attempted.figures,
-            held=None if window is None else window.streams,
+            open_streams=None if window is None else window.streams,
             self_reported_ms=self._self_reported(attempt),
             drain_s=None if window is None else window.drain_s,
             undelivered_at_end_count=None if window is None else window.undelivered_at_end_count,

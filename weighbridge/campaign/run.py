@@ -171,8 +171,8 @@ class _Campaign:
         runs = self._store.runs()
         record = self._store.record()
         accepted = sum(run.accepted for run in runs)
-        scale = certificate_for(self._request.results, self._store)
-        summary = summarise(record, runs, None).changed(certificate=scale)
+        certificate = certificate_for(self._request.results, self._store)
+        summary = summarise(record, runs, None).changed(certificate=certificate)
         code = exit_code(summary) if code is None else code
         finished = Finished.model_validate(
             {
@@ -182,7 +182,7 @@ class _Campaign:
                 "accepted_count": accepted,
                 "rejected_count": len(runs) - accepted,
                 "text": text or f"{accepted} runs accepted, {len(runs) - accepted} rejected",
-                "certificate": scale,
+                "certificate": certificate,
             }
         )
         summary = summarise(record, runs, finished)

@@ -9,7 +9,7 @@ from weighbridge.matrix.loads import Load
 from weighbridge.matrix.requests import AnswerSpec, Mode
 from weighbridge.record.host import LoadReading
 from weighbridge.record.load_report import LoadReport
-from weighbridge.record.open_streams import HeldStreams
+from weighbridge.record.open_streams import OpenStreamsResult
 from weighbridge.record.probe_tables import EventTable, RequestTable
 from weighbridge.record.provider_rows import ProviderRows
 from weighbridge.record.run import Counts, DriverRecord, Resources
@@ -50,7 +50,7 @@ class Client:
     report: LoadReport | None = None
     samples: SampleTable | None = None
     trace: Trace | None = None
-    streams: HeldStreams | None = None
+    streams: OpenStreamsResult | None = None
     sees_stamps: bool = False
     problem: str = ""
 
@@ -117,9 +117,9 @@ class Window:
         return next((client.trace for client in self.clients if client.sees_stamps), None)
 
     @property
-    def streams(self) -> HeldStreams | None:
+    def streams(self) -> OpenStreamsResult | None:
         """What open streams showed, of the first client that kept some open."""
         return next(self._streams(), None)
 
-    def _streams(self) -> Iterator[HeldStreams]:
+    def _streams(self) -> Iterator[OpenStreamsResult]:
         yield from (client.streams for client in self.clients if client.streams is not None)

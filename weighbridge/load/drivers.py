@@ -8,7 +8,7 @@ from types import MappingProxyType
 from weighbridge.load.contract.driver import Driver
 from weighbridge.load.oha.driver import Oha
 from weighbridge.load.probe.driver import Probe
-from weighbridge.load.probe.open_streams import Holder
+from weighbridge.load.probe.open_streams import StreamOpener
 from weighbridge.load.wrk.driver import Wrk
 from weighbridge.matrix.drivers import Drivers, DriverTraits
 from weighbridge.matrix.loads import Role
@@ -23,7 +23,7 @@ _EVERY: tuple[Driver, ...] = (
 DRIVERS: Mapping[str, Driver] = MappingProxyType({driver.name: driver for driver in _EVERY})
 
 # Programs that a role in a window takes, whatever drives the rest of it.
-OF_ROLE: Mapping[Role, Driver] = MappingProxyType({"open_streams": Holder()})
+OF_ROLE: Mapping[Role, Driver] = MappingProxyType({"open_streams": StreamOpener()})
 
 # The driver that sees the stamps of every request, which calibrations are measured by.
 STAMP_READER = next(name for name, driver in DRIVERS.items() if driver.capabilities.inband)

@@ -206,8 +206,8 @@ ABSENCES: Mapping[str, str] = MappingProxyType(
         "not_counted": "not counted",
         "no_gateway": "this lane starts no process",
         "runs_elsewhere": "the gateway runs elsewhere: none of its processes is ours to read",
-        "held_streams": "nothing is timed while streams are held open",
-        "no_held_streams": "told where streams are held open",
+        "open_streams": "nothing is timed while streams are kept open",
+        "no_open_streams": "only measured with open streams",
         "no_companion": "no probe rode along beside the driver",
         "few_beside_driver": "the probe beside the driver has too few samples",
         "probe_lagged": "the probe itself was late around too many of the answers",
@@ -287,8 +287,8 @@ FLAGS: Mapping[str, str] = MappingProxyType(
         "answers_changed": "Some answers came with marks of their text damaged.",
         "events_merged": "Streams came whole, but in another number of events than the provider sent.",
         "stalls": "Some chunks came after more than ten times the provider's own gap.",
-        "held_back": "Streams were open at the provider and gave the client no content yet: the lane holds answers "
-        "back.",
+        "buffered": "Streams were open at the provider and gave the client no content yet: the lane buffers "
+        "responses back.",
         "added_baseline_limited": "The direct lane's added p99 is more than 20 % of the added p50.",
         "prompts_repeated": "The provider saw fewer distinct prompts than drawing with replacement explains.",
         "counts_differ": "Arithmetic check failed: the counts of a run do not add up.",

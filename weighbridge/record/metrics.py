@@ -43,7 +43,7 @@ Merge = Literal["median", "sum", "max", "worst", "union", "added", "own"]
 # What a measurement takes: the driver's samples, the probe's request trace, a look at the process tree, …
 Need = Literal["samples", "trace", "usage", "control_plane", "provider", "header", "baseline"]
 
-# Loads that a figure exists for: those that measure times, all, or those that hold streams open.
+# Loads that a figure exists for: those that measure times, all, or those of open streams.
 Loads = Literal["timed", "every", "open_streams"]
 _BOTH: tuple[Level, ...] = ("run", "cell")
 _CELL: tuple[Level, ...] = ("cell",)

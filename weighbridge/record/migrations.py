@@ -38,6 +38,8 @@ def run_from_1(raw: Raw) -> dict[str, Any]:
     figures = None if found["figures"] is None else renamed(found["figures"], _FIGURE_NAMES)
     if figures is not None:
         figures |= {key: _rate_figure(figures[key]) for key in ("achieved_rps", "goodput_rps")}
+        figures = _with_buffering(figures)
+    found["open_streams"] = _open_streams(found.pop("held"))
     found["reason"] = None if raw["accepted"] else older_codes.reason(raw["reason"], raw["reason_text"])
     clients, why = _clients_of_run(found)
     for name in ("reason_text", "driver", "load_report", "rider"):
@@ -53,7 +55,7 @@ def run_from_1(raw: Raw) -> dict[str, Any]:
 
 
 def _clients_of_run(raw: Raw) -> tuple[list[dict[str, Any]], str | None]:
-    """Return the driver, or the holder in its place, and the probe beside it; or why there was no probe."""
+    """Return the driver, or the stream opener in its place, and the probe beside it; or why there was no probe."""
     rider: Raw = raw.get("rider") or {}
     clients = []
     if raw.get("driver") is not None:
@@ -64,6 +66,23 @@ def _clients_of_run(raw: Raw) -> tuple[list[dict[str, Any]], str | None]:
             {"role": "companion", "load": None, "driver": rider["driver"], "load_report": rider["load_report"]}
         )
     return clients, rider.get("detail") or None
+
+
+def _open_streams(held: Raw | None) -> Raw | None:
+    """Return what opening streams showed, with the step's counts as they are called today."""
+    if held is None:
+        return None
+    return {**held, "points": [renamed(point, {"held_count": "client_open_count"}) for point in held["points"]]}
+
+
+def _with_buffering(values: Raw) -> dict[str, Any]:
+    """Return figures whose streams are buffered instead of held."""
+    found = dict(values)
+    if found.get("buffering") == "held until complete":
+        found["buffering"] = "buffered until complete"
+    if isinstance(found.get("bunching"), dict):
+        found["bunching"] = renamed(found["bunching"], _BUNCHING_NAMES)
+    return found
 
 
 def finished_from_1(raw: Raw) -> dict[str, Any]:
@@ -136,7 +155,7 @@ def _gateway(raw: Raw) -> Raw:
 
 def _summary_cell(cell: Raw, wanted: int) -> dict[str, Any]:
     return {
-        **renamed(cell, _FIGURE_NAMES | {"floor": "baseline"}),
+        **_with_buffering(renamed(cell, _FIGURE_NAMES | {"floor": "baseline"})),
         "reason": older_codes.reason_of_cell(cell),
         "flags": older_codes.flags(cell),
         "runs_wanted": wanted,
@@ -226,6 +245,7 @@ _FIGURE_NAMES = {
     "inbound_ms": "request_path_ms",
     "outbound_ms": "response_path_ms",
 }
+_BUNCHING_NAMES = {"held_stream_count": "buffered_stream_count", "hold_gaps": "buffered_gaps"}
 _DELAY_NAMES = {
     "weight": "delay",
     "surroundings": "condition",

@@ -1,4 +1,4 @@
-"""What holding streams open showed: the gateway's memory at each step, and what became of the streams."""
+"""What opening streams showed: the gateway's memory at each step, and what became of the streams."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pydantic import Field
 from weighbridge.record.base import Count, Document, Seconds
 
 
-class HeldPoint(Document):
+class OpenStreamsStep(Document):
     """One step: how many streams were open, and what the gateway's process tree took then."""
 
-    held_count: Count = Field(description="Streams that the client had open.")
+    client_open_count: Count = Field(description="Streams that the client had open.")
     content_count: Count = Field(description="Those whose first content had come.")
     open_count: Count = Field(description="Requests open at the provider, before and after the look at memory.")
     at_s: Seconds = Field(description="When the step stood, s after the first.")
@@ -20,10 +20,10 @@ class HeldPoint(Document):
     pss_bytes: Count | None = Field(default=None, description="Memory with shared pages shared out.")
 
 
-class HeldStreams(Document):
-    """One window of held streams."""
+class OpenStreamsResult(Document):
+    """One window of open streams."""
 
-    points: tuple[HeldPoint, ...] = Field(description="Steps that were reached, in their order.")
+    points: tuple[OpenStreamsStep, ...] = Field(description="Steps that were reached, in their order.")
     opened_count: Count = Field(description="Streams that were asked for, each with a connection of its own.")
     whole_count: Count = Field(description="Streams that ended by themselves, whole and with their end marker.")
     broken: Literal["ended_early", "not_seen", "interrupted"] | None = Field(

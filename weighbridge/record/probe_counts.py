@@ -12,7 +12,7 @@ from pydantic import Field
 from weighbridge.record.base import Count, Document, Milliseconds
 from weighbridge.record.figures import Absent
 
-Buffering = Literal["passed through", "coalesced", "windowed", "held until complete"]
+Buffering = Literal["passed through", "coalesced", "windowed", "buffered until complete"]
 FidelityLevel = Literal["events", "text", "differs"]
 
 
@@ -37,8 +37,8 @@ class Bunching(Document):
     coalesced_count: Count = Field(description="Of those: pairs that came in one read.")
     bunched_count: Count = Field(description="Of those: pairs read within 0.2 ms of each other, one read included.")
     stream_count: Count = Field(description="Streams with two stamped events or more.")
-    held_stream_count: Count = Field(description="Of those: streams that began when the provider had ended.")
-    hold_gaps: float | None = Field(
+    buffered_stream_count: Count = Field(description="Of those: streams that began when the provider had ended.")
+    buffered_gaps: float | None = Field(
         default=None, description="Median over the bunches: time between first and last sent, in provider gaps."
     )
     period_ms: Milliseconds | None = Field(default=None, description="Median time from bunch to bunch, ms.")

@@ -51,7 +51,7 @@ class RequestTable:
     `lane` numbers the address that the request went to (mixed runs have several), `reference` is the number in its
     prompt, `intended_ns`, `sent_ns` (first byte written), `headers_ns`, `first_byte_ns`, `first_event_ns`,
     `first_content_ns`, `last_content_ns`, `end_ns` (answer read); `recv_ns` and `send_ns` of the provider's stamp,
-    `stamp_state`; `content_count` and `read_count` of a stream, `coalesced_count` reads that held more than one
+    `stamp_state`; `content_count` and `read_count` of a stream, `coalesced_count` reads that contained more than one
     content event, `done_seen` (1 when `[DONE]` came), `status`, `received_bytes`, `outcome`, `reused` (1 on a
     connection that had served before), `lagged` (1 when the probe's own loop was late around it).
     """

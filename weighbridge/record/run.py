@@ -14,7 +14,7 @@ from weighbridge.record.figures import Absent, TimingOrAbsent
 from weighbridge.record.host import LoadReading, ToolFacts
 from weighbridge.record.load_report import LoadReport
 from weighbridge.record.measured import RunFigures
-from weighbridge.record.open_streams import HeldStreams
+from weighbridge.record.open_streams import OpenStreamsResult
 
 
 class DriverRecord(Document):
@@ -140,7 +140,9 @@ class RunRecord(Versioned):
     )
     counts: Counts | None = Field(default=None, description="Counts on both sides.")
     figures: RunFigures | None = Field(default=None, description="Figures of the run.")
-    held: HeldStreams | None = Field(default=None, description="What holding streams showed; null for other loads.")
+    open_streams: OpenStreamsResult | None = Field(
+        default=None, description="What opening streams showed; null for other loads."
+    )
     self_reported_ms: TimingOrAbsent = Field(
         default=Absent(absent="not_self_reported"),
         description="The gateway's own overhead header, in the last requests of the warm-up.",

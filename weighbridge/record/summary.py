@@ -130,7 +130,7 @@ class Summary(Versioned):
     cells: tuple[CellSummary, ...] = Field(description="Every selected cell.")
     certificate: CertificateOrAbsent = Field(
         default=Absent(absent="not_looked_for"),
-        description="What a calibration of this scale showed, without its blocks; or why there is none to show.",
+        description="What a calibration on this host showed, without its blocks; or why there is none to show.",
     )
     slopes: tuple[Slope, ...] = Field(
         default=(), description="Added time for each KiB or chunk, where payloads or answers vary."

@@ -1,4 +1,4 @@
-"""`mocks`: hold the mock provider and the mock control plane up for use by hand."""
+"""`mocks`: run the mock servers in the foreground, for manual use."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ def _hold(base: int | None) -> None:
                 provider=f"sk-{secrets.token_hex(8)}",
                 machine=f"vdt_{secrets.token_hex(8)}",
             )
-            held = start_mocks(supervisor, ports, keys, folder)
+            mocks = start_mocks(supervisor, ports, keys, folder)
             cli.say(f"provider       http://127.0.0.1:{ports.provider}/v1   model {MODEL}, any key")
             cli.say(f"               http://127.0.0.1:{ports.provider_admin}/counters   admin")
             cli.say(f"control plane  http://127.0.0.1:{ports.control_plane}   bearer {keys.machine}")
             cli.say(f"               client key {keys.client}")
             cli.say(f"               http://127.0.0.1:{ports.control_plane_admin}/counters   admin")
             cli.say("Ctrl-C ends them.")
-            while held.provider.child.alive() and held.control_plane.child.alive():
+            while mocks.provider.child.alive() and mocks.control_plane.child.alive():
                 time.sleep(0.2)
-            dead = held.provider if not held.provider.child.alive() else held.control_plane
+            dead = mocks.provider if not mocks.provider.child.alive() else mocks.control_plane
             raise LaneFailed(f"the {dead.name} ended by itself", reason="mock_failed", phase="window")
         finally:
             shutil.rmtree(folder, ignore_errors=True)

@@ -10,7 +10,7 @@ import os
 import time
 
 from mocks.gateway.faults import values
-from mocks.gateway.faults.witness import Witness, Wrap
+from mocks.gateway.faults.ground_truth import GroundTruth, Wrap
 from mocks.gateway.visit import Handle, Visit
 from mocks.wire import DueTimes
 
@@ -19,7 +19,7 @@ _NS = 1_000_000_000
 _PAGE = b"<!doctype html><html><head><title>Welcome</title></head><body><h1>It works</h1></body></html>\n"
 
 
-def slow_capacity(value: str, witness: Witness) -> Wrap:
+def slow_capacity(value: str, truth: GroundTruth) -> Wrap:
     """`slow-capacity:R`: requests go on one after the other, at most R a second."""
     step_ns = round(_NS / values.read_rate(value))
 
@@ -29,7 +29,7 @@ def slow_capacity(value: str, witness: Witness) -> Wrap:
 
         def handle(visit: Visit) -> None:
             nonlocal free_ns
-            witness.request_count += 1
+            truth.request_count += 1
             due_ns = max(time.monotonic_ns(), free_ns)
             free_ns = due_ns + step_ns
             due_times.at(due_ns, lambda: proxy(visit))
@@ -39,14 +39,14 @@ def slow_capacity(value: str, witness: Witness) -> Wrap:
     return wrap
 
 
-def error500(value: str, witness: Witness) -> Wrap:
+def error500(value: str, truth: GroundTruth) -> Wrap:
     """`error500[:N]`: every Nth request, without N every one, is answered 500."""
     every = values.read_count(value, default=1)
 
     def wrap(proxy: Handle) -> Handle:
         def handle(visit: Visit) -> None:
-            witness.request_count += 1
-            if witness.request_count % every:
+            truth.request_count += 1
+            if truth.request_count % every:
                 proxy(visit)
             else:
                 error = {"message": "the gateway failed on purpose", "type": "server_error", "code": "fault"}
@@ -57,13 +57,13 @@ def error500(value: str, witness: Witness) -> Wrap:
     return wrap
 
 
-def html(value: str, witness: Witness) -> Wrap:
+def html(value: str, truth: GroundTruth) -> Wrap:
     """`html`: a page with status 200 instead of an answer."""
     values.read_nothing(value)
 
     def wrap(_proxy: Handle) -> Handle:
         def handle(visit: Visit) -> None:
-            witness.request_count += 1
+            truth.request_count += 1
             visit.respond(200, (("content-type", "text/html; charset=utf-8"),), _PAGE)
 
         return handle
@@ -71,14 +71,14 @@ def html(value: str, witness: Witness) -> Wrap:
     return wrap
 
 
-def die(value: str, witness: Witness) -> Wrap:
+def die(value: str, truth: GroundTruth) -> Wrap:
     """`die:N`: N requests are served, the next one ends the process at once."""
     served_count = values.read_count(value)
 
     def wrap(proxy: Handle) -> Handle:
         def handle(visit: Visit) -> None:
-            witness.request_count += 1
-            if witness.request_count > served_count:
+            truth.request_count += 1
+            if truth.request_count > served_count:
                 os._exit(EXIT_CODE)
             proxy(visit)
 
@@ -87,14 +87,14 @@ def die(value: str, witness: Witness) -> Wrap:
     return wrap
 
 
-def hang(value: str, witness: Witness) -> Wrap:
+def hang(value: str, truth: GroundTruth) -> Wrap:
     """`hang:N`: the Nth request and all after it are never answered."""
     first = values.read_count(value)
 
     def wrap(proxy: Handle) -> Handle:
         def handle(visit: Visit) -> None:
-            witness.request_count += 1
-            if witness.request_count < first:
+            truth.request_count += 1
+            if truth.request_count < first:
                 proxy(visit)
 
         return handle

@@ -18,7 +18,7 @@ from mocks import stamps
 from mocks.burn import burn as burn_cpu
 from mocks.gateway.answer import Answer
 from mocks.gateway.faults import values
-from mocks.gateway.faults.witness import ASKED_COLUMNS, CPU_COLUMNS, Rows, Witness, Wrap
+from mocks.gateway.faults.ground_truth import ASKED_COLUMNS, CPU_COLUMNS, GroundTruth, Rows, Wrap
 from mocks.gateway.proxy import Provider
 from mocks.gateway.refusal import Refused
 from mocks.gateway.upstream import Call
@@ -65,17 +65,17 @@ MIXTURES: Mapping[str, Mixture] = {
 }
 
 
-def add(value: str, witness: Witness) -> Wrap:
+def add(value: str, truth: GroundTruth) -> Wrap:
     """`add:30ms`: so much time for every request."""
     added_ns = values.read_duration_ns(value)
-    return _weighing(lambda _: added_ns, _pass, witness)
+    return _before_proxy(lambda _: added_ns, _pass, truth)
 
 
-def delay(value: str, witness: Witness) -> Wrap:  # noqa: ARG001 - every fault is built alike
+def delay(value: str, truth: GroundTruth) -> Wrap:  # noqa: ARG001 - every fault is built alike
     """`delay:0`, `delay:3ms`, `delay:two-valued` or `delay:slow`: a time that is the request's own.
 
     `delay:by-header` leaves the choice to each request's own header, so that one process holds every delay and no
-    difference of processes is taken for one of delays. Nothing stands before the proxy: `delayed` holds the requests
+    difference of processes is taken for one of delays. Nothing stands before the proxy: `delayed` delays the requests
     behind it.
     """
     if value != BY_HEADER:
@@ -83,49 +83,49 @@ def delay(value: str, witness: Witness) -> Wrap:  # noqa: ARG001 - every fault i
     return lambda proxy: proxy
 
 
-def delayed(value: str, witness: Witness) -> Callable[[Provider], Provider]:
-    """Return what holds each request back right before it is sent to the provider, and records it.
+def delayed(value: str, truth: GroundTruth) -> Callable[[Provider], Provider]:
+    """Return what delays each request right before it is sent to the provider, and records it.
 
     There the gateway's own work on the request lies behind it: were it to come after a sleep, on a core that has gone
     cold, the delay would be more than what was recorded.
     """
-    witness.columns = ASKED_COLUMNS
-    return lambda provider: _Weighed(provider, value, witness)
+    truth.columns = ASKED_COLUMNS
+    return lambda provider: _DelayedProvider(provider, value, truth)
 
 
 def draw_of(value: str) -> DrawNs:
-    """Return the draw of how many ns a delay such as `3ms` holds each request back; ValueError for what is none."""
+    """Return the draw of how many ns a delay such as `3ms` delays each request; ValueError for what is none."""
     if value in MIXTURES:
         return MIXTURES[value].draw_ns
     try:
-        held_ns = 0 if value == "0" else values.read_duration_ns(value)
+        delay_ns = 0 if value == "0" else values.read_duration_ns(value)
     except ValueError:
         raise ValueError(f"a delay is 0, a duration such as 3ms, {' or '.join(MIXTURES)}, not {value!r}") from None
-    return lambda _: held_ns
+    return lambda _: delay_ns
 
 
-class _Weighed:
+class _DelayedProvider:
     """The provider behind a delay."""
 
-    def __init__(self, provider: Provider, value: str, witness: Witness) -> None:
+    def __init__(self, provider: Provider, value: str, truth: GroundTruth) -> None:
         self._provider = provider
         self._value = value
-        self._witness = witness
+        self._truth = truth
         self._due_times = DueTimes()
         self._draws: dict[str, DrawNs] = {}
 
     async def send(self, call: Call, opened: Callable[[Answer], None]) -> Answer:
-        """Hold a call back, then send it and return the provider's answer."""
-        witness = self._witness
-        witness.request_count += 1
-        rows: Rows = witness.rows
+        """Delay a call, then send it and return the provider's answer."""
+        truth = self._truth
+        truth.request_count += 1
+        rows: Rows = truth.rows
         start_ns = time.monotonic_ns() + NAP_NS  # so that the work of choosing a delay is done within the nap
         letters = stamps.find_reference(call.body)
-        held_ns = self._draw(call)(letters or b"")
+        delay_ns = self._draw(call)(letters or b"")
         due: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._due_times.at(start_ns + held_ns, lambda: _let_go(due))
+        self._due_times.at(start_ns + delay_ns, lambda: _release(due))
         await due
-        rows.add(letters.decode() if letters else None, start_ns, time.monotonic_ns(), held_ns)
+        rows.add(letters.decode() if letters else None, start_ns, time.monotonic_ns(), delay_ns)
         return await self._provider.send(call, opened)
 
     def _draw(self, call: Call) -> DrawNs:
@@ -140,31 +140,31 @@ class _Weighed:
         return self._draws[name]
 
 
-def _let_go(due: asyncio.Future[None]) -> None:
+def _release(due: asyncio.Future[None]) -> None:
     if not due.done():  # the request may have been given up
         due.set_result(None)
 
 
-def burn(value: str, witness: Witness) -> Wrap:
+def burn(value: str, truth: GroundTruth) -> Wrap:
     """`burn:2ms`: so much CPU time of the gateway for every request, behind a sleep of zero."""
     burned_ns = values.read_duration_ns(value)
-    witness.columns = CPU_COLUMNS
-    return _weighing(lambda _: 0, lambda: (burn_cpu(burned_ns),), witness)
+    truth.columns = CPU_COLUMNS
+    return _before_proxy(lambda _: 0, lambda: (burn_cpu(burned_ns),), truth)
 
 
 def _pass() -> tuple[int, ...]:
     return ()
 
 
-def _weighing(draw_ns: DrawNs, work: Callable[[], tuple[int, ...]], witness: Witness) -> Wrap:
+def _before_proxy(draw_ns: DrawNs, work: Callable[[], tuple[int, ...]], truth: GroundTruth) -> Wrap:
     """Return a wrapper that sleeps what is drawn, works, records both and goes on."""
 
     def wrap(proxy: Handle) -> Handle:
         due_times = DueTimes()
 
         def handle(visit: Visit) -> None:
-            witness.request_count += 1
-            rows: Rows = witness.rows
+            truth.request_count += 1
+            rows: Rows = truth.rows
             letters = stamps.find_reference(visit.body)
             slept_ns = draw_ns(letters or b"")
             reference = letters.decode() if letters else None

@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 from mocks.gateway.faults import values
-from mocks.gateway.faults.witness import Witness, Wrap
+from mocks.gateway.faults.ground_truth import GroundTruth, Wrap
 from mocks.gateway.visit import Handle
 
 STRAY_LIFE_S = 600
@@ -25,7 +25,7 @@ _PARENT = (
 )
 
 
-def ignore_term(value: str, witness: Witness) -> Wrap:  # noqa: ARG001 - every fault is built alike
+def ignore_term(value: str, truth: GroundTruth) -> Wrap:  # noqa: ARG001 - every fault is built alike
     """`ignore-term`: TERM does nothing; INT still stops."""
     values.read_nothing(value)
 
@@ -37,13 +37,13 @@ def ignore_term(value: str, witness: Witness) -> Wrap:  # noqa: ARG001 - every f
     return wrap
 
 
-def stray_child(value: str, witness: Witness) -> Wrap:
+def stray_child(value: str, truth: GroundTruth) -> Wrap:
     """`stray-child`: a grandchild in a session of its own outlives the gateway; its pid is at `/faults`."""
     values.read_nothing(value)
 
     def wrap(proxy: Handle) -> Handle:
         told = subprocess.run([sys.executable, "-c", _PARENT, _STRAY], check=True, capture_output=True, text=True)
-        witness.stray_pid = int(told.stdout)
+        truth.stray_pid = int(told.stdout)
         return proxy
 
     return wrap

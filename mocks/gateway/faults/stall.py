@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable
 from mocks import stamps
 from mocks.gateway.faults import values
 from mocks.gateway.faults.bent import Bent
+from mocks.gateway.faults.ground_truth import GroundTruth, Wrap
 from mocks.gateway.faults.streams import Events, is_content
-from mocks.gateway.faults.witness import Witness, Wrap
 from mocks.gateway.visit import Handle, Visit
 from mocks.wire import DueTimes
 
@@ -77,7 +77,7 @@ class Stalled:
         self._due_times.at(time.monotonic_ns() + STALL_NS, fire)
 
 
-def stall(value: str, witness: Witness) -> Wrap:
+def stall(value: str, truth: GroundTruth) -> Wrap:
     """`stall:N`: each stream stands still for 500 ms before its Nth content event; when is in the rows."""
     number = values.read_count(value)
 
@@ -85,8 +85,8 @@ def stall(value: str, witness: Witness) -> Wrap:
         due_times = DueTimes()
 
         def handle(visit: Visit) -> None:
-            witness.request_count += 1
-            rows = witness.rows
+            truth.request_count += 1
+            rows = truth.rows
             letters = stamps.find_reference(visit.body)
             reference = letters.decode() if letters else None
 

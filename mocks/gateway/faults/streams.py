@@ -1,4 +1,4 @@
-"""Faults of streams: held, coalesced, robbed of a chunk, heavy, never ended.
+"""Faults of streams: buffered, coalesced, robbed of a chunk, heavy, never ended.
 
 Built by the faulty wrapper from a fault's value. Each bends every streamed answer and leaves plain ones alone.
 """
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 
 from mocks.gateway.faults import values
 from mocks.gateway.faults.bent import Bend, Bent
-from mocks.gateway.faults.witness import Witness, Wrap
+from mocks.gateway.faults.ground_truth import GroundTruth, Wrap
 from mocks.gateway.visit import Handle, Visit
 
 _CONTENT = re.compile(rb'"content":\s*"[^"]')
@@ -38,7 +38,7 @@ class Events:
         return self._rest
 
 
-class Held:
+class Buffered:
     """The whole stream in one piece at its end."""
 
     def __init__(self) -> None:
@@ -130,10 +130,10 @@ class Endless:
         return None
 
 
-def _bending(make: Callable[[], Bend], witness: Witness) -> Wrap:
+def _bending(make: Callable[[], Bend], truth: GroundTruth) -> Wrap:
     def wrap(proxy: Handle) -> Handle:
         def handle(visit: Visit) -> None:
-            witness.request_count += 1
+            truth.request_count += 1
             proxy(Bent(visit, make()))
 
         return handle
@@ -141,31 +141,31 @@ def _bending(make: Callable[[], Bend], witness: Witness) -> Wrap:
     return wrap
 
 
-def buffer(value: str, witness: Witness) -> Wrap:
-    """`buffer`: the whole stream is held until it is complete."""
+def buffer(value: str, truth: GroundTruth) -> Wrap:
+    """`buffer`: the whole stream is buffered until it is complete."""
     values.read_nothing(value)
-    return _bending(Held, witness)
+    return _bending(Buffered, truth)
 
 
-def coalesce(value: str, witness: Witness) -> Wrap:
+def coalesce(value: str, truth: GroundTruth) -> Wrap:
     """`coalesce:N`: N events at a time."""
     event_count = values.read_count(value)
-    return _bending(lambda: Coalesced(event_count), witness)
+    return _bending(lambda: Coalesced(event_count), truth)
 
 
-def drop_chunk(value: str, witness: Witness) -> Wrap:
+def drop_chunk(value: str, truth: GroundTruth) -> Wrap:
     """`drop-chunk:N`: the Nth content event of each stream is missing."""
     number = values.read_count(value)
-    return _bending(lambda: Robbed(number), witness)
+    return _bending(lambda: Robbed(number), truth)
 
 
-def heavy(value: str, witness: Witness) -> Wrap:
+def heavy(value: str, truth: GroundTruth) -> Wrap:
     """`heavy:N`: each stream takes N KiB more while it is open."""
     extra_bytes = values.read_count(value) * 1024
-    return _bending(lambda: Heavy(extra_bytes), witness)
+    return _bending(lambda: Heavy(extra_bytes), truth)
 
 
-def no_end(value: str, witness: Witness) -> Wrap:
+def no_end(value: str, truth: GroundTruth) -> Wrap:
     """`no-end`: streams have no end marker and stay open."""
     values.read_nothing(value)
-    return _bending(Endless, witness)
+    return _bending(Endless, truth)

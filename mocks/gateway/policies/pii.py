@@ -1,7 +1,7 @@
 """Personal data: masks e-mail addresses, phone numbers, social security numbers and card numbers.
 
-A stream under it is held until it is complete. Every pattern needs a digit or an at sign: text of letters alone, such
-as this project's stamps, comes through untouched.
+A stream under it is buffered until it is complete. Every pattern needs a digit or an at sign: text of letters alone,
+such as this project's stamps, comes through untouched.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ def record(name: str) -> CampaignRecord:
 
 
 def test_a_campaign_shows_its_own_certificate_even_a_failed_one(tmp_path: Path) -> None:
-    """What it found of its scale stands on its page, without the figures of each block."""
+    """What it found stands on its page, without the figures of each block."""
     own = certificate(record("b"), made_at=NOW, error_ns=1_000_000)
     stored(tmp_path, "a", certificate(record("a"), made_at=NOW))
 

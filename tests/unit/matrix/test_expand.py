@@ -184,27 +184,27 @@ def test_expansion_is_the_product_with_unique_ids_and_a_baseline_for_each(axes: 
     assert all("/" not in name and not name.startswith(".") and name == name.lower() for name in ids)
 
 
-HELD = ("clients: {counts", "streams: {held: [0, 20, 50], hold: 2s}\n  clients: {counts")
+STREAMS = ("clients: {counts", "streams: {open: [0, 20, 50], hold: 2s}\n  clients: {counts")
 
 
 def test_each_lane_holds_streams_once(tmp_path: Path) -> None:
-    """One cell a lane, of mode stream and of the first answer whatever else is listed, held by our own program."""
+    """One cell a lane, of mode stream and of the first answer whatever else is listed, opened by our own program."""
     found = cells(
-        tmp_path, HELD, ("{20ms: {delay: 20ms, chunks: 16, gap: 5ms}}", "{a: {delay: 20ms}, b: {delay: 1s}}")
+        tmp_path, STREAMS, ("{20ms: {delay: 20ms, chunks: 16, gap: 5ms}}", "{a: {delay: 20ms}, b: {delay: 1s}}")
     )
-    held = [cell for cell in found if cell.load.kind == "streams"]
+    streams = [cell for cell in found if cell.load.kind == "streams"]
 
-    assert [cell.id for cell in held] == [
+    assert [cell.id for cell in streams] == [
         f"{lane}.work.stream.streams-50+answer=a"
         for lane in ("direct.none", "alpha.none", "alpha.starter", "beta.none", "beta.starter")
     ]
-    assert {cell.driver for cell in held} == {"probe"}
+    assert {cell.driver for cell in streams} == {"probe"}
     assert {cell.driver for cell in found if cell.load.kind != "streams"} == {"oha"}
 
 
-def test_held_streams_are_each_opened_once_and_last_as_long_as_all_steps(tmp_path: Path) -> None:
+def test_open_streams_are_each_opened_once_and_last_as_long_as_all_steps(tmp_path: Path) -> None:
     """As many requests as the last step holds, no warm-up, and an answer whose chunks are a step apart."""
-    cell = next(cell for cell in cells(tmp_path, HELD) if cell.load.kind == "streams")
+    cell = next(cell for cell in cells(tmp_path, STREAMS) if cell.load.kind == "streams")
     load = cell.load
 
     assert (load.request_count, load.window_count, load.connections, load.warmup_count) == (50, 50, 50, 0)
@@ -215,8 +215,8 @@ def test_held_streams_are_each_opened_once_and_last_as_long_as_all_steps(tmp_pat
 
 
 def test_other_loads_are_answered_as_the_matrix_says(tmp_path: Path) -> None:
-    """The answer of held streams is theirs alone."""
-    others = [cell for cell in cells(tmp_path, HELD) if cell.load.kind != "streams"]
+    """The answer of open streams is theirs alone."""
+    others = [cell for cell in cells(tmp_path, STREAMS) if cell.load.kind != "streams"]
 
     assert others
     assert all(cell.window_answer == cell.answer for cell in others)

@@ -21,7 +21,7 @@ from mocks import stamps
 from mocks.burn import burn
 from mocks.gateway.config import read_config
 from mocks.gateway.faults.delays import HEADER, MIXTURES, Mixture
-from mocks.gateway.faults.witness import Witness
+from mocks.gateway.faults.ground_truth import GroundTruth
 from mocks.gateway.faulty import build
 from tests.examples.gateway_lane import KEY, ROOT, Lane, ask, chat, open_lane, reads, wait_for
 from weighbridge.dialects.openai_chat import read_stream
@@ -263,7 +263,7 @@ def test_a_reset_does_not_mix_old_requests_into_new_rows(lane: Lane) -> None:
 def test_a_delay_that_is_none_is_refused(fault: str) -> None:
     """A missing or misspelt value is a sentence that says what was expected."""
     with pytest.raises(ValueError, match=r"duration such as|whole number"):
-        build(fault, Witness(fault))
+        build(fault, GroundTruth(fault))
 
 
 def test_the_recipe_offers_all_delays_on_a_bare_gateway(tmp_path: Path) -> None:
@@ -274,7 +274,7 @@ def test_the_recipe_offers_all_delays_on_a_bare_gateway(tmp_path: Path) -> None:
     assert recipe.settings["delay"].default == "delay-0"
     offered = yaml.safe_load((RECIPE / "gateway.yaml").read_text())["settings"]["delay"]["values"]
     for value in offered:
-        build(value, Witness(value))
+        build(value, GroundTruth(value))
     assert {f"delay-{name}" for name in (*MIXTURES, "0", "1ms", "3ms", "10ms")} < set(offered)
     bound = Binding(
         port=4321,

@@ -135,6 +135,24 @@ def test_what_words_have_changed_is_read_in_those_of_today() -> None:
     assert example("finished-1/calibration").certificate.known_delays
 
 
+def test_held_streams_of_the_first_version_are_open_and_buffered_ones() -> None:
+    """Steps, flag, absence and buffering verdict of the first version have the names of today."""
+    raw = json.loads((FOLDER / "run-1" / "stream-by-probe.json").read_text(encoding="utf-8"))
+    step = {"held_count": 2, "content_count": 1, "open_count": 2, "at_s": 0.1, "rss_bytes": None, "pss_bytes": None}
+    raw["held"] = {"points": [step], "opened_count": 2, "whole_count": 2, "broken": None, "faults": {}}
+    raw["flags"] = ["held_back"]
+    raw["figures"]["buffering"] = "held until complete"
+    raw["figures"]["added_ms"] = {"absent": "held_streams"}
+    found = RunRecord.from_json(json.dumps(raw), origin="run.json")
+    assert found.open_streams is not None
+    assert found.figures is not None
+    assert [step.client_open_count for step in found.open_streams.points] == [2]
+    assert found.flags == ("buffered",)
+    assert found.figures.buffering == "buffered until complete"
+    assert found.figures.bunching.buffered_stream_count == raw["figures"]["bunching"]["held_stream_count"]
+    assert found.figures.timing("added_ms") == Absent(absent="open_streams")
+
+
 def test_a_newer_document_is_refused_and_a_broken_older_one_told() -> None:
     """What a later Weighbridge wrote is not guessed at; an older document that lacks a part is named."""
     path = FOLDER / "run-1" / "rejected.json"

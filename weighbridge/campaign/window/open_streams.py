@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.load.contract.driver import LoadPlan
-from weighbridge.load.probe.open_streams import go_on, holder_plan, waiting
+from weighbridge.load.probe.open_streams import go_on, stream_opener_plan, waiting
 from weighbridge.rig.lanes.lane import Lane
 from weighbridge.rig.lanes.rig import Rig
 from weighbridge.rig.tree import memory
@@ -11,14 +11,14 @@ from weighbridge.rig.tree import memory
 
 def look_at_step(rig: Rig, lane: Lane, plan: LoadPlan) -> None:
     """Look at a step that stands, if one does, and let the next one begin."""
-    holder = holder_plan(plan)
-    step = waiting(holder)
+    opener = stream_opener_plan(plan)
+    step = waiting(opener)
     if step is None:
         return
     before = _open_count(rig)
     seen = _memory(lane)
     # A stream that ended during the look may or may not be in what was read.
-    go_on(holder, step, {"open_count": min(before, _open_count(rig)), **seen})
+    go_on(opener, step, {"open_count": min(before, _open_count(rig)), **seen})
 
 
 def _open_count(rig: Rig) -> int:

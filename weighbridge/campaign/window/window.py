@@ -151,7 +151,7 @@ def _client(rig: Rig, driven: Driven, found: tuple[Reading | None, str], cell: C
         report=reading.report if reading else None,
         samples=reading.samples if reading else None,
         trace=_trace(reading, spec.load.connections, cell, rows),
-        streams=reading.held if reading else None,
+        streams=reading.open_streams if reading else None,
         sees_stamps=spec.driver.capabilities.inband,
         problem=rig.without_folders(problem),
     )

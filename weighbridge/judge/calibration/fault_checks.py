@@ -75,7 +75,7 @@ def _stalls(runs: Runs, _baselines: Runs) -> str | None:
 
 
 _CHECKS: Mapping[str, Check] = {
-    "buffer": _buffering("held until complete"),
+    "buffer": _buffering("buffered until complete"),
     "coalesce": _buffering("coalesced", "windowed"),
     "drop-chunk": _lost_chunks,
     "no-end": _no_end,

@@ -25,7 +25,7 @@ def memory(attempts: Attempts, found: Outcome) -> FigureOrAbsent:
         return NO_GATEWAY
     if not attempts.accepted:
         return absent_by(found.verdict)
-    slopes = [bytes_per_stream(run.held) for run in attempts.accepted if run.held is not None]
+    slopes = [bytes_per_stream(run.open_streams) for run in attempts.accepted if run.open_streams is not None]
     known = [slope for slope in slopes if slope is not None]
     if not known:
         return NOT_TOLD

@@ -44,9 +44,9 @@ def missing(metric: Metric, plan: PlannedCell, found: Outcome) -> Absent | None:
     if metric.kind not in ("time", "value"):
         return None
     if metric.loads == "timed" and not plan.load.measures_times:
-        return Absent(absent="held_streams")
+        return Absent(absent="open_streams")
     if metric.loads == "open_streams" and plan.load.measures_times:
-        return Absent(absent="no_held_streams")
+        return Absent(absent="no_open_streams")
     if found.served is not None and not metric.of_saturated:
         return absent_by("saturated", found.served)
     return None

@@ -38,9 +38,9 @@ def of_record(run: RunRecord) -> Values:
         "control_plane_calls_per_request": _figure(_control_calls(run), NO_CONTROL_PLANE),
         "upstream_calls_per_request": _figure(_upstream_calls(run), NOT_COUNTED),
     }
-    if run.held is not None:
-        found["error_count"] = sum(run.held.faults.values())
-        found["in_flight_max_count"] = max((point.open_count for point in run.held.points), default=None)
+    if run.open_streams is not None:
+        found["error_count"] = sum(run.open_streams.faults.values())
+        found["in_flight_max_count"] = max((point.open_count for point in run.open_streams.points), default=None)
     return found
 
 

@@ -4,12 +4,12 @@ A reader that is late merges events too, so the share of bunched events on the d
 that the provider sent less than 1 ms apart are not judged: below that, reads merge by nature (0.06 % of events at 1
 ms, 1.4 % at 0.3 ms, 23 % at 0.1 ms, measured on two cores). The rules, in this order:
 
-1. `held until complete`: half of the streams or more began, at the reader, when the provider had sent its last
+1. `buffered until complete`: half of the streams or more began, at the reader, when the provider had sent its last
    chunk, and then took less than half of the provider's own span.
 2. `passed through`: the share of bunched pairs (read within 0.2 ms though sent 1 ms apart or more; one read
    included) is at most 2 percentage points above the baseline's.
-3. `windowed`: most bunched events came in reads of their own (held back, then let go in a burst), or the median
-   bunch held its first event for more than 10 of the provider's gaps (the factor that makes a stall).
+3. `windowed`: most bunched events came in reads of their own (buffered, then released in a burst), or the median
+   bunch delayed its first event for more than 10 of the provider's gaps (the factor that makes a stall).
 4. `coalesced`: what is left, several events written as one.
 """
 
@@ -27,8 +27,8 @@ from weighbridge.record.probe_tables import UNKNOWN, EventTable, Ints
 
 APART_NS = 1_000_000
 TOGETHER_NS = 200_000
-HELD_STREAM_SHARE = 0.5
-HELD_SPAN_SHARE = 0.5
+BUFFERED_STREAM_SHARE = 0.5
+BUFFERED_SPAN_SHARE = 0.5
 BUNCHED_MARGIN = 0.02
 # With fewer pairs, one late reader is more than the margin.
 PAIRS_NEEDED = 50
@@ -57,29 +57,29 @@ def bunching(events: EventTable) -> Bunching | Absent:
     one_read = stamped.read[later] == stamped.read[earlier]
     together = one_read | (stamped.read_ns[later] - stamped.read_ns[earlier] < TOGETHER_NS)
     streams = _streams(stamped)
-    hold_gaps, period_ms = _bunches(stamped, later[together])
+    buffered_gaps, period_ms = _bunches(stamped, later[together])
     return Bunching(
         pair_count=len(later),
         coalesced_count=int(np.count_nonzero(one_read)),
         bunched_count=int(np.count_nonzero(together)),
         stream_count=len(streams.first),
-        held_stream_count=_held_count(stamped, streams),
-        hold_gaps=hold_gaps,
+        buffered_stream_count=_buffered_count(stamped, streams),
+        buffered_gaps=buffered_gaps,
         period_ms=period_ms,
     )
 
 
 def added(parts: Sequence[Bunching]) -> Bunching:
     """Add the counts of several runs; hold and period are medians over the runs that have them."""
-    holds = [one.hold_gaps for one in parts if one.hold_gaps is not None]
+    holds = [one.buffered_gaps for one in parts if one.buffered_gaps is not None]
     periods = [one.period_ms for one in parts if one.period_ms is not None]
     return Bunching(
         pair_count=sum(one.pair_count for one in parts),
         coalesced_count=sum(one.coalesced_count for one in parts),
         bunched_count=sum(one.bunched_count for one in parts),
         stream_count=sum(one.stream_count for one in parts),
-        held_stream_count=sum(one.held_stream_count for one in parts),
-        hold_gaps=float(np.median(holds)) if holds else None,
+        buffered_stream_count=sum(one.buffered_stream_count for one in parts),
+        buffered_gaps=float(np.median(holds)) if holds else None,
         period_ms=float(np.median(periods)) if periods else None,
     )
 
@@ -96,16 +96,16 @@ def bunched_ratio(counts: Bunching) -> float:
 
 def verdict(counts: Bunching, baseline: Bunching | None) -> Buffering | None:
     """Judge buffering by the rules above; without a baseline its share counts as none. None with too few pairs."""
-    if counts.stream_count and counts.held_stream_count >= HELD_STREAM_SHARE * counts.stream_count:
-        return "held until complete"
+    if counts.stream_count and counts.buffered_stream_count >= BUFFERED_STREAM_SHARE * counts.stream_count:
+        return "buffered until complete"
     if counts.pair_count < PAIRS_NEEDED:
         return None
     natural = 0.0 if baseline is None else bunched_ratio(baseline)
     if bunched_ratio(counts) <= natural + BUNCHED_MARGIN:
         return "passed through"
     in_own_reads = counts.bunched_count - counts.coalesced_count
-    long_hold = (counts.hold_gaps or 0.0) > STALL_FACTOR
-    return "windowed" if 2 * in_own_reads > counts.bunched_count or long_hold else "coalesced"
+    long_buffered = (counts.buffered_gaps or 0.0) > STALL_FACTOR
+    return "windowed" if 2 * in_own_reads > counts.bunched_count or long_buffered else "coalesced"
 
 
 def _stamped(events: EventTable) -> EventTable:
@@ -124,12 +124,12 @@ def _streams(events: EventTable) -> _Streams:
     return _Streams(begins[several], ends[several])
 
 
-def _held_count(events: EventTable, streams: _Streams) -> int:
+def _buffered_count(events: EventTable, streams: _Streams) -> int:
     first, last = streams.first, streams.last
     sent = events.send_ns[last] - events.send_ns[first]
     read = events.read_ns[last] - events.read_ns[first]
     began_late = events.read_ns[first] >= events.send_ns[last]
-    return int(np.count_nonzero((sent >= APART_NS) & began_late & (read <= HELD_SPAN_SHARE * sent)))
+    return int(np.count_nonzero((sent >= APART_NS) & began_late & (read <= BUFFERED_SPAN_SHARE * sent)))
 
 
 def _bunches(events: EventTable, bunched: Ints) -> tuple[float | None, float | None]:

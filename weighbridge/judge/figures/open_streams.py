@@ -1,4 +1,4 @@
-"""Held streams: whether a run of them counts, and the memory that one more open stream takes by it.
+"""Open streams: whether a run of them counts, and the memory that one more open stream takes by it.
 
 The slope is that of the least-squares line through the steps of one run: what the gateway takes without a stream is
 the line's intercept and no part of it.
@@ -12,40 +12,42 @@ from typing import Literal
 from weighbridge.judge.stats.straight_line import straight_line
 from weighbridge.matrix.loads import Load, OpenStreamsLoad
 from weighbridge.record.coded import Reason
-from weighbridge.record.open_streams import HeldPoint, HeldStreams
+from weighbridge.record.open_streams import OpenStreamsResult, OpenStreamsStep
 
 Kind = Literal["pss_bytes", "rss_bytes"]
 
 
-def unheld(held: HeldStreams | None, wanted: Load) -> Reason | None:
-    """Return the reason when streams were not held as they should; None when they were or none was wanted."""
-    if held is None or not isinstance(wanted, OpenStreamsLoad):
+def open_streams_problem(result: OpenStreamsResult | None, wanted: Load) -> Reason | None:
+    """Return the reason when streams were not kept open as they should; None when they were or none was wanted."""
+    if result is None or not isinstance(wanted, OpenStreamsLoad):
         return None
-    if held.faults:
-        listed = ", ".join(f"{number} × {what}" for what, number in held.faults.items())
+    if result.faults:
+        listed = ", ".join(f"{number} × {what}" for what, number in result.faults.items())
         return Reason.of(
-            "errors", f"{sum(held.faults.values())} of {held.opened_count} held streams failed: {listed}"
+            "errors", f"{sum(result.faults.values())} of {result.opened_count} open streams failed: {listed}"
         )
-    for point in held.points:
-        if point.open_count != point.held_count:
-            text = f"the provider had {point.open_count} streams open when {point.held_count} were to be held"
+    for point in result.points:
+        if point.open_count != point.client_open_count:
+            text = (
+                f"the provider had {point.open_count} streams open when {point.client_open_count} were to be opened"
+            )
             return Reason.of("errors", text)
-    if held.broken == "ended_early":
-        return Reason.of("errors", f"of {held.opened_count} held streams one ended before the last step was seen")
-    if held.broken is not None or len(held.points) < len(wanted.counts):
-        text = f"{len(held.points)} of {len(wanted.counts)} steps of held streams were seen"
-        return Reason.of("generator_failed", f"{text} ({(held.broken or 'unknown').replace('_', ' ')})")
-    if held.whole_count != wanted.request_count:
-        return Reason.of("errors", f"{held.whole_count} of {wanted.request_count} held streams came to their end")
+    if result.broken == "ended_early":
+        return Reason.of("errors", f"of {result.opened_count} open streams one ended before the last step was seen")
+    if result.broken is not None or len(result.points) < len(wanted.counts):
+        text = f"{len(result.points)} of {len(wanted.counts)} steps of open streams were seen"
+        return Reason.of("generator_failed", f"{text} ({(result.broken or 'unknown').replace('_', ' ')})")
+    if result.whole_count != wanted.request_count:
+        return Reason.of("errors", f"{result.whole_count} of {wanted.request_count} open streams came to their end")
     return None
 
 
-def is_held_back(held: HeldStreams) -> bool:
+def is_buffered(result: OpenStreamsResult) -> bool:
     """Tell whether streams were open at the provider and gave the client nothing yet."""
-    return any(point.content_count < point.held_count for point in held.points)
+    return any(point.content_count < point.client_open_count for point in result.points)
 
 
-def bytes_per_stream(held: HeldStreams) -> float | None:
+def bytes_per_stream(result: OpenStreamsResult) -> float | None:
     """Return the slope of one run.
 
     It is that of memory with shared pages shared out where the kernel tells it at each step, else of resident memory.
@@ -54,14 +56,14 @@ def bytes_per_stream(held: HeldStreams) -> float | None:
     """
     kinds: tuple[Kind, ...] = ("pss_bytes", "rss_bytes")
     for kind in kinds:
-        values = _values(held.points, kind)
+        values = _values(result.points, kind)
         if values is not None:
-            line = straight_line([float(point.held_count) for point in held.points], values)
+            line = straight_line([float(point.client_open_count) for point in result.points], values)
             return None if line is None else line.slope
     return None
 
 
-def _values(points: Sequence[HeldPoint], kind: Kind) -> list[float] | None:
+def _values(points: Sequence[OpenStreamsStep], kind: Kind) -> list[float] | None:
     read = [point.pss_bytes if kind == "pss_bytes" else point.rss_bytes for point in points]
     known = [value for value in read if value is not None]
     return [float(value) for value in known] if len(known) == len(points) else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from weighbridge.judge.figures.open_streams import is_held_back, unheld
+from weighbridge.judge.figures.open_streams import is_buffered, open_streams_problem
 from weighbridge.judge.figures.row_masks import answered, error_count
 from weighbridge.judge.figures.stamps import cache_hits
 from weighbridge.judge.inputs import Attempted, Judgement
@@ -54,8 +54,8 @@ def _rate_check(inputs: Attempted) -> RateCheck | None:
 
 def _flags(inputs: Attempted, rate: RateCheck | None) -> Iterator[str]:
     yield from run_flags(inputs)
-    if inputs.window is not None and inputs.window.streams is not None and is_held_back(inputs.window.streams):
-        yield "held_back"
+    if inputs.window is not None and inputs.window.streams is not None and is_buffered(inputs.window.streams):
+        yield "buffered"
     yield from rig_limits.flags(inputs, missed=rate is not None and rate.missed)
     if rate is None:
         return
@@ -110,7 +110,7 @@ def _bad_end(client: Client) -> Finding:
 def _open_streams(inputs: Attempted, _rate: RateCheck | None) -> Finding:
     if inputs.window is None:
         return None
-    found = (unheld(client.streams, client.load) for client in inputs.window.clients)
+    found = (open_streams_problem(client.streams, client.load) for client in inputs.window.clients)
     return next((one for one in found if one is not None), None)
 
 

@@ -15,7 +15,7 @@ _CLIENTS: Mapping[str, str] = MappingProxyType(
     {
         "driver": "the load generator",
         "companion": "the companion probe",
-        "open_streams": "the holder of open streams",
+        "open_streams": "the stream opener",
     }
 )
 

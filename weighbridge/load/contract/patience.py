@@ -1,4 +1,4 @@
-"""How long a window may take before it is cut. Held by the drivers that run a program of their own."""
+"""How long a window may take before it is cut. Used by the drivers that run a program of their own."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Plain words for prompts: nothing that a policy hunts for, no names, no numbers, no money, no orders.
 
-Held by `bodies`. Beginnings of the words are harmless too, for a text may end within one.
+Used by `bodies`. Beginnings of the words are harmless too, for a text may end within one.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from weighbridge.record.load_report import LoadReport
-from weighbridge.record.open_streams import HeldStreams
+from weighbridge.record.open_streams import OpenStreamsResult
 from weighbridge.record.probe_tables import EventTable, RequestTable
 from weighbridge.record.samples import SampleTable
 
@@ -14,11 +14,11 @@ from weighbridge.record.samples import SampleTable
 class Reading:
     """A load report and, where the driver kept them, its samples; the probe also has what it saw in band.
 
-    `held` is what holding streams open showed, where a load does that.
+    `open_streams` is what opening streams showed, where a load does that.
     """
 
     report: LoadReport
     samples: SampleTable | None
     inband: RequestTable | None = None
     events: EventTable | None = None
-    held: HeldStreams | None = None
+    open_streams: OpenStreamsResult | None = None

@@ -1,6 +1,6 @@
 """The oha driver: which command drives a window, and what its outputs say.
 
-Held by `drivers`. It starts nothing. oha ≥ 1.14 is meant: earlier ones invert the correction or lack options.
+Listed in `drivers`. It starts nothing. oha ≥ 1.14 is meant: earlier ones invert the correction or lack options.
 """
 
 from __future__ import annotations

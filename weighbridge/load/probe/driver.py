@@ -1,7 +1,7 @@
 """The probe as a driver: the plan of a window for our own program, and what its files say.
 
-Held by `drivers`. It starts nothing. The probe needs no request more than it measures, for service time begins when a
-connection is open; it asks for the same number as the others all the same, so that one trimming rule fits all.
+Listed in `drivers`. It starts nothing. The probe needs no request more than it measures, for service time begins when
+a connection is open; it asks for the same number as the others all the same, so that one trimming rule fits all.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The holder of streams as a driver: what to run, how turns are taken at each step, and what its report says.
+"""The stream opener as a driver: what to run, how turns are taken at each step, and what its report says.
 
-Given to a window by `campaign` where a load holds streams, whatever drives the other loads. It starts nothing and
+Given to a window by `campaign` where a load opens streams, whatever drives the other loads. It starts nothing and
 times nothing: between two steps its caller looks at the gateway's memory and tells what it saw.
 """
 
@@ -17,40 +17,40 @@ from weighbridge.load.contract.driver import Capabilities, LoadOutputs, LoadPlan
 from weighbridge.load.contract.formats import Formats
 from weighbridge.load.contract.patience import WRITING_S
 from weighbridge.load.contract.reading import Reading
-from weighbridge.load.probe.hold.plan import HolderPlan, put
-from weighbridge.load.probe.hold.report import CENSORED, REPORT, SCHEMA, WHOLE
+from weighbridge.load.probe.stream_opener.plan import StreamOpenerPlan, put
+from weighbridge.load.probe.stream_opener.report import CENSORED, REPORT, SCHEMA, WHOLE
 from weighbridge.matrix.loads import OpenStreamsLoad
 from weighbridge.record.figures import Absent
 from weighbridge.record.load_report import LoadReport
-from weighbridge.record.open_streams import HeldPoint, HeldStreams
+from weighbridge.record.open_streams import OpenStreamsResult, OpenStreamsStep
 
-# The Python files that make the holder.
-PROGRAM_FOLDER = Path(__file__).parent / "hold"
+# The Python files that make the stream opener.
+PROGRAM_FOLDER = Path(__file__).parent / "stream_opener"
 
 # Start of the program, and each look of its caller.
 _STARTING_S = 10.0
-_NOT_TIMED = Absent(absent="held_streams")
+_NOT_TIMED = Absent(absent="open_streams")
 
 
-class Holder:
-    """Holds streams open, more at each step."""
+class StreamOpener:
+    """Opens streams, more at each step."""
 
     name = "probe"
     program: Path | OnPath | None = PROGRAM_FOLDER
-    formats = Formats(formats=(), what="a report of the holder of streams")
+    formats = Formats(formats=(), what="a report of the stream opener")
     capabilities = Capabilities(
         loads=frozenset({"streams"}), first_byte=frozenset(), unique_prompts=True, gaps=False, inband=False
     )
 
     def command(self, plan: LoadPlan) -> Command:
         """Program and plan of one window. The plan holds keys: it lies beside the folder of what is kept."""
-        holder = holder_plan(plan)
+        opener = stream_opener_plan(plan)
         place = plan.out_dir.parent / f"plan-{plan.out_dir.name}.json"
-        longest_s = _STARTING_S + len(holder.counts) * holder.step_s + 2 * holder.length_s
+        longest_s = _STARTING_S + len(opener.counts) * opener.step_s + 2 * opener.length_s
         return Command(
-            argv=(sys.executable, "-P", "-m", "weighbridge.load.probe.hold", "--plan", str(place)),
+            argv=(sys.executable, "-P", "-m", "weighbridge.load.probe.stream_opener", "--plan", str(place)),
             cwd=plan.out_dir,
-            files={place: holder.to_json()},
+            files={place: opener.to_json()},
             cut_after_s=longest_s,
             deadline_s=longest_s + WRITING_S,
             secrets=plan.secrets,
@@ -69,20 +69,22 @@ class Holder:
         )
 
     def read(self, outputs: LoadOutputs) -> Reading:
-        """Load report and held streams of those files; InputError when there is no report."""
+        """Load report and open streams of those files; InputError when there is no report."""
         if outputs.report is None:
-            raise InputError(f"the holder of streams left no report (exit status {outputs.exit_code})")
+            raise InputError(f"the stream opener left no report (exit status {outputs.exit_code})")
         document: Any = json.loads(outputs.report.read_bytes())
         if document.get("schema") != SCHEMA:
-            raise InputError("is no report of this holder", place=Place(outputs.report), expected=f"its {SCHEMA}")
-        return Reading(_report(document), None, held=_held(document))
+            raise InputError(
+                "is no report of this stream opener", place=Place(outputs.report), expected=f"its {SCHEMA}"
+            )
+        return Reading(_report(document), None, open_streams=_result(document))
 
 
-def holder_plan(plan: LoadPlan) -> HolderPlan:
+def stream_opener_plan(plan: LoadPlan) -> StreamOpenerPlan:
     """Plan a window: a step may take as long as the load's limit, a stream as long as the whole window."""
     if not isinstance(plan.load, OpenStreamsLoad):
-        raise InputError(f"the load {plan.load.name} holds no streams")
-    return HolderPlan(
+        raise InputError(f"the load {plan.load.name} opens no streams")
+    return StreamOpenerPlan(
         url=plan.url,
         headers=plan.headers,
         counts=plan.load.counts,
@@ -95,20 +97,20 @@ def holder_plan(plan: LoadPlan) -> HolderPlan:
     )
 
 
-def waiting(plan: HolderPlan) -> int | None:
+def waiting(plan: StreamOpenerPlan) -> int | None:
     """Return the number of the step that stands and was not looked at yet; None while there is none."""
     found = (n for n in range(len(plan.counts)) if plan.reached(n).exists() and not plan.seen(n).exists())
     return next(found, None)
 
 
-def go_on(plan: HolderPlan, step: int, seen: dict[str, int | None]) -> None:
-    """Tell the holder to take down what was seen of a step and to begin the next one."""
+def go_on(plan: StreamOpenerPlan, step: int, seen: dict[str, int | None]) -> None:
+    """Tell the stream opener to note what was seen of a step and to begin the next one."""
     put(plan.seen(step), seen)
 
 
-def _held(document: Any) -> HeldStreams:
-    return HeldStreams(
-        points=tuple(HeldPoint(**step) for step in document["steps"]),
+def _result(document: Any) -> OpenStreamsResult:
+    return OpenStreamsResult(
+        points=tuple(OpenStreamsStep(**step) for step in document["steps"]),
         opened_count=document["opened_count"],
         whole_count=document["outcomes"].get(WHOLE, 0),
         broken=document["broken"],

@@ -1,6 +1,6 @@
 """The wrk driver: which command drives a window, and what its outputs say.
 
-Held by `drivers`. It starts nothing. wrk has no schedule and no report of its own: both are in our script, which
+Listed in `drivers`. It starts nothing. wrk has no schedule and no report of its own: both are in our script, which
 goes with every window, together with a plan that holds the keys and is never kept.
 """
 

@@ -32,7 +32,7 @@ class Loads(Strict):
 
     rate: RateSchema | None = Field(default=None, description="Arrival rates.")
     clients: ClientsSchema | None = Field(default=None, description="Numbers of clients.")
-    streams: OpenStreamsSchema | None = Field(default=None, description="Streams held open, for the memory of each.")
+    streams: OpenStreamsSchema | None = Field(default=None, description="Open streams, for the memory of each.")
 
     @property
     def asked(self) -> tuple[RateSchema | ClientsSchema | OpenStreamsSchema, ...]:

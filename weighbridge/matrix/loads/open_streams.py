@@ -30,7 +30,7 @@ class OpenStreamsLoad:
     counts: Annotated[tuple[int, ...], Field(description="Streams open at each step.")]
     hold_s: Annotated[float, Field(description="Time that a step has once the provider answers.")]
     timeout_s: Annotated[float, Field(description="Longest time of a step: the provider's delay and `hold_s`.")]
-    kind: Annotated[Literal["streams"], Field(description="Streams held open.")] = "streams"
+    kind: Annotated[Literal["streams"], Field(description="Open streams.")] = "streams"
 
     has_schedule: ClassVar[bool] = False
     measures_times: ClassVar[bool] = False
@@ -94,10 +94,10 @@ class OpenStreamsLoad:
 
 
 class OpenStreamsSchema(Strict):
-    """Streams that are held open, more at each step: what one more of them takes of the gateway's memory."""
+    """Streams that are kept open, more at each step: what one more of them takes of the gateway's memory."""
 
-    held_counts: Annotated[tuple[Annotated[int, whole(0, OPEN_LIMIT)], ...], Field(min_length=1)] = Field(
-        alias="held", description="Streams open at each step, rising, such as [0, 20, 50, 100]."
+    open_counts: Annotated[tuple[Annotated[int, whole(0, OPEN_LIMIT)], ...], Field(min_length=1)] = Field(
+        alias="open", description="Streams open at each step, rising, such as [0, 20, 50, 100]."
     )
     hold_s: Annotated[float, duration(0.5, 60)] = Field(
         default=3.0, alias="hold", description="Time that a step has to open its streams, such as 3s."
@@ -106,7 +106,7 @@ class OpenStreamsSchema(Strict):
     def loads(self, target: Target) -> Iterator[OpenStreamsLoad]:
         """Yield one load, for streams of the first answer: with another one the same would be measured again."""
         if target.mode == "stream" and target.is_first_answer:
-            yield OpenStreamsLoad(self.held_counts, self.hold_s, step_s(target.answer, self.hold_s))
+            yield OpenStreamsLoad(self.open_counts, self.hold_s, step_s(target.answer, self.hold_s))
 
     def lists(self) -> Iterator[tuple[KeyPath, Sequence[Hashable]]]:
         """Yield no list: its entries rise anyway."""
@@ -114,12 +114,12 @@ class OpenStreamsSchema(Strict):
 
     def check(self, around: CheckContext) -> None:
         """Raise InputError for the first value that does not fit the others."""
-        if len(self.held_counts) < 2:
+        if len(self.open_counts) < 2:
             expected = "expected two or more, such as [0, 20, 50, 100]"
-            raise InputError("has one step only", place=around.locate((*_PATH, "held")), expected=expected)
-        for number, (before, count) in enumerate(pairwise(self.held_counts), start=1):
+            raise InputError("has one step only", place=around.locate((*_PATH, "open")), expected=expected)
+        for number, (before, count) in enumerate(pairwise(self.open_counts), start=1):
             if count <= before:
-                place = around.locate((*_PATH, "held", number))
+                place = around.locate((*_PATH, "open", number))
                 raise InputError(f"{count} is not above {before}", place=place, expected="expected more at each step")
         if "stream" not in around.modes:
             problem = "needs the mode stream, which is not listed"

@@ -1,4 +1,4 @@
-"""The first three sentences of a calibration's page: is the scale right, how far off is it, how fine is it here.
+"""The first three sentences of a calibration's page: whether it passed, how far off it is, what it cannot tell apart.
 
 Errors are those of mixed lanes, of median blocks.
 """
@@ -13,7 +13,7 @@ from weighbridge.record.certificate import Certificate, DelayResult
 _MOST_NAMED = 3
 
 
-def scale_answer(found: Certificate) -> tuple[str, str, str]:
+def calibration_abstract(found: Certificate) -> tuple[str, str, str]:
     """Return the verdict, the errors beside those of the shift, and what this host cannot tell apart."""
     return (_verdict(found), _errors(found), _fineness(found))
 
@@ -25,7 +25,7 @@ def _verdict(found: Certificate) -> str:
     kind = " in a hurry, so its certificate is provisional" if found.provisional else ""
     host = f"{plain(found.host.cpu_model, limit=80)}, " if found.host.cpu_model else ""
     start = (
-        f"On this machine ({host}{numbers.plural(found.host.cpu_count, 'logical CPU')}) the scale {word} its "
+        f"On this machine ({host}{numbers.plural(found.host.cpu_count, 'logical CPU')}) Weighbridge {word} its "
         f"calibration{kind}: {numbers.count(len(judged) - len(off))} of {numbers.plural(len(judged), 'percentile')} "
         f"of known delays were found again within their limits"
     )
@@ -72,7 +72,7 @@ def _fineness(found: Certificate) -> str:
     faults = f"injected faults that a check detected: {numbers.count(detected)} of {numbers.count(len(found.faults))}"
     widths = [one for one in found.resolution if one.arrangement == "mixed"]
     if not widths:
-        return f"How fine the scale is on this host was not measured; {faults}."
+        return f"What this host cannot tell apart was not measured; {faults}."
     told = [
         f"±{numbers.us(max(one.half_width_ms for one in widths if one.figure == figure))} µs at {figure}"
         for figure in FIGURES

@@ -1,4 +1,4 @@
-"""The certificate of a scale as a page shows it: a sentence, what it found, and a table of known delays.
+"""The certificate as a page shows it: a sentence, what it found, and a table of known delays.
 
 Whatever does not pass is said; without one, why.
 """
@@ -12,7 +12,7 @@ from itertools import groupby
 from weighbridge.publish.text import numbers
 from weighbridge.publish.text.sanitise import plain
 from weighbridge.publish.views.columns import number_column
-from weighbridge.publish.views.views import Cell, Column, Fact, Group, Row, Scale, Section, Table
+from weighbridge.publish.views.views import Cell, CertificateSection, Column, Fact, Group, Row, Section, Table
 from weighbridge.record.certificate import Certificate, DelayResult, DriverBaseline, Resolution
 from weighbridge.record.figures import Absent, Figure
 from weighbridge.record.summary import Summary
@@ -37,28 +37,28 @@ def own_certificate(summary: Summary) -> Certificate | None:
     return None if isinstance(found, Absent) or found.campaign != summary.campaign else found
 
 
-def scale_of(summary: Summary, anchor: str) -> Scale:
-    """Return the section of a page about its scale."""
+def certificate_section(summary: Summary, anchor: str) -> CertificateSection:
+    """Return the section of a page about its certificate."""
     found = summary.certificate
     if isinstance(found, Absent):
-        return Scale((verdict_text(summary),), (), ())
+        return CertificateSection((verdict_text(summary),), (), ())
     lines = (verdict_text(summary), *(f"{plain(text)}." for text in found.problems))
     leads = own_certificate(summary) is not None
-    return Scale(lines, tuple(facts(found)), (delays_table(found, anchor),), leads=leads)
+    return CertificateSection(lines, tuple(facts(found)), (delays_table(found, anchor),), leads=leads)
 
 
 def verdict_text(summary: Summary) -> str:
-    """Return one sentence: whether the scale passed, or that there is no certificate and why."""
+    """Return one sentence: whether the calibration passed, or that there is no certificate and why."""
     found = summary.certificate
     if isinstance(found, Absent):
-        return f"There is no valid certificate of this scale: {plain(found.text)}."
+        return f"There is no valid certificate for this machine: {plain(found.text)}."
     kind = "provisional certificate" if found.provisional else "certificate"
     made = f"made {plain(found.made_at, limit=40)} by campaign {plain(found.campaign, limit=120)}"
     if not found.passed:
         return (
-            f"This scale failed its calibration ({kind}, {made}): {numbers.plural(len(found.problems), 'problem')}."
+            f"Weighbridge failed its calibration ({kind}, {made}): {numbers.plural(len(found.problems), 'problem')}."
         )
-    return f"This scale passed its calibration ({kind}, {made}); it holds for seven days on this host."
+    return f"Weighbridge passed its calibration ({kind}, {made}); it holds for seven days on this host."
 
 
 def facts(found: Certificate) -> Iterator[Fact]:

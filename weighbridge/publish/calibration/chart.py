@@ -27,7 +27,7 @@ _DESCRIPTION = (
 _LEAST_US = 1.0
 
 
-def scale_chart(found: Certificate, anchor: str) -> tuple[Chart, ...]:
+def certificate_chart(found: Certificate, anchor: str) -> tuple[Chart, ...]:
     """Draw the chart of a certificate; none without a known delay."""
     data = [
         _datum(group.panel, rows, who) for group in grouped(found) for rows in group.delays for who in (ADDED, SHIFT)
@@ -35,7 +35,7 @@ def scale_chart(found: Certificate, anchor: str) -> tuple[Chart, ...]:
     if not data:
         return ()
     spec = specification("size of the error, µs", data, Looks((ADDED, SHIFT), baseline=SHIFT))
-    name = f"{anchor}-chart-scale"
+    name = f"{anchor}-chart-calibration"
     return (drawn(spec, Chart(name, _TITLE, _DESCRIPTION, code(f"charts/{name}.svg"), Markup())),)
 
 

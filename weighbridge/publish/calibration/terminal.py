@@ -1,4 +1,4 @@
-"""The certificate of a scale in a terminal: the table of known delays and a line for all else.
+"""The certificate in a terminal: the table of known delays and a line for all else.
 
 A campaign that did not calibrate tells in one sentence whose certificate it relies on.
 """
@@ -26,7 +26,7 @@ _GREY = "?"
 
 
 def certificate_text(summary: Summary) -> str:
-    """Return the paragraphs about the scale: all of them of a calibration, one sentence of any other campaign."""
+    """Return the paragraphs about the certificate: all of a calibration, one sentence of any other campaign."""
     found = own_certificate(summary)
     if found is None:
         return verdict_text(summary)

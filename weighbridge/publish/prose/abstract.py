@@ -7,9 +7,9 @@ Only firm figures stand here (enough samples beyond them); a cell without figure
 from __future__ import annotations
 
 from weighbridge.matrix.axes import others
-from weighbridge.publish.calibration.abstract import scale_answer
+from weighbridge.publish.calibration.abstract import calibration_abstract
 from weighbridge.publish.calibration.certificate import own_certificate
-from weighbridge.publish.prose.open_streams import held_text
+from weighbridge.publish.prose.open_streams import open_streams_text
 from weighbridge.publish.text import numbers
 from weighbridge.publish.text.load_wording import LOAD_WORDS, load_text, loads_text
 from weighbridge.publish.text.sanitise import plain
@@ -28,7 +28,7 @@ def answer(summary: Summary, names: Names) -> tuple[str, str, str]:
     """Answer the reader's question in three sentences: what it costs, or of a calibration, whether it is right."""
     own = own_certificate(summary)
     if own is not None:
-        return scale_answer(own)
+        return calibration_abstract(own)
     return (_compared(summary, names), _costs(summary, names), _sure(summary))
 
 
@@ -64,7 +64,7 @@ def _version(version: str | None) -> str:
 def _costs(summary: Summary, names: Names) -> str:
     headline = _headline(timed(summary), names)
     if not headline:
-        return held_text(summary, names) or "No gateway was weighed, so there is no cost to tell."
+        return open_streams_text(summary, names) or "No gateway was weighed, so there is no cost to tell."
     first = headline[0]
     load = "one client" if first.load.is_serial else load_text(first.load)
     preposition = LOAD_WORDS[first.load.kind].preposition

@@ -1,4 +1,4 @@
-"""Held streams in words: what one more open stream takes of each gateway's memory.
+"""Open streams in words: what one more open stream takes of each gateway's memory.
 
 The cost table has the same figures in rows of their own.
 """
@@ -6,16 +6,16 @@ The cost table has the same figures in rows of their own.
 from __future__ import annotations
 
 from weighbridge.publish.text import numbers
-from weighbridge.publish.views.labels import Names, holds_streams, is_baseline
+from weighbridge.publish.views.labels import Names, has_open_streams, is_baseline
 from weighbridge.publish.views.shared import message, spread_text
 from weighbridge.record.figures import Absent
 from weighbridge.record.summary import CellSummary, Summary
 
 
-def held_text(summary: Summary, names: Names) -> str:
-    """Return one sentence over all cells that hold streams, the baseline left out; empty without one."""
+def open_streams_text(summary: Summary, names: Names) -> str:
+    """Return one sentence over all cells of open streams, the baseline left out; empty without one."""
     cells = sorted(
-        (cell for cell in summary.cells if holds_streams(cell) and not is_baseline(cell)),
+        (cell for cell in summary.cells if has_open_streams(cell) and not is_baseline(cell)),
         key=lambda cell: (names.order(cell), names.place(cell), names.rank(cell)),
     )
     if not cells:

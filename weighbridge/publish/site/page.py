@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weighbridge.publish.calibration.certificate import own_certificate, scale_of
-from weighbridge.publish.calibration.chart import scale_chart
+from weighbridge.publish.calibration.certificate import certificate_section, own_certificate
+from weighbridge.publish.calibration.chart import certificate_chart
 from weighbridge.publish.charts.charts import charts
 from weighbridge.publish.prose.abstract import answer
 from weighbridge.publish.prose.method import limits, meanings, method
@@ -63,7 +63,7 @@ def campaign_of(summary: Summary, anchor: str) -> Campaign:
         if measures_added(summary.cells)
         else SHIFT_ALONE_TEXT,
         shift_text=SHIFT_TEXT,
-        charts=(*_scale_charts(summary, anchor), *charts(told, names, anchor)),
+        charts=(*_certificate_charts(summary, anchor), *charts(told, names, anchor)),
         tables=(
             *load_tables(told, names, anchor),
             cost_table(summary, names, anchor),
@@ -73,7 +73,7 @@ def campaign_of(summary: Summary, anchor: str) -> Campaign:
             driver_table(told, names, anchor),
         ),
         run_tables=run_tables(summary, names, anchor),
-        scale=scale_of(summary, anchor),
+        certificate=certificate_section(summary, anchor),
         outcome_text=outcome_text(summary),
         meanings=meanings(summary),
         method=method(summary),
@@ -85,9 +85,9 @@ def campaign_of(summary: Summary, anchor: str) -> Campaign:
     )
 
 
-def _scale_charts(summary: Summary, anchor: str) -> tuple[Chart, ...]:
+def _certificate_charts(summary: Summary, anchor: str) -> tuple[Chart, ...]:
     own = own_certificate(summary)
-    return scale_chart(own, anchor) if own is not None else ()
+    return certificate_chart(own, anchor) if own is not None else ()
 
 
 def _warnings(summary: Summary) -> tuple[str, ...]:

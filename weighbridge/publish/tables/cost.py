@@ -14,7 +14,7 @@ from weighbridge.publish.text.wording import CPU_SOURCES, absence_text
 from weighbridge.publish.views.cells import Notes
 from weighbridge.publish.views.columns import Show, cells_of, number_column, shown
 from weighbridge.publish.views.conditions import heading
-from weighbridge.publish.views.labels import Names, holds_streams, is_baseline
+from weighbridge.publish.views.labels import Names, has_open_streams, is_baseline
 from weighbridge.publish.views.rows import RowMaker, head_columns, sections
 from weighbridge.publish.views.shared import flag_marks, loaded_warning, spread_text
 from weighbridge.publish.views.views import Group, Table
@@ -35,7 +35,7 @@ _MEMORY_TEXT = (
     "processes' own peaks{since}."
 )
 _STREAM_TEXT = (
-    "Memory per open stream is the slope of a line through the steps of held streams of each run: of PSS where the "
+    "Memory per open stream is the slope of a line through the steps of open streams of each run: of PSS where the "
     "kernel tells it, else of RSS; beside it the 95 % interval over the blocks. Nothing is timed meanwhile."
 )
 _FLUSH_TEXT = "Flushes are those of the whole device under the state folder, whoever made them."
@@ -109,7 +109,9 @@ _COLUMNS = tuple(
 def cost_table(summary: Summary, names: Names, anchor: str) -> Table:
     """Tabulate CPU, memory, calls and flushes of each gateway at each load."""
     notes = Notes()
-    cells = [cell for cell in summary.cells if not is_baseline(cell) and (cell.runs_accepted or holds_streams(cell))]
+    cells = [
+        cell for cell in summary.cells if not is_baseline(cell) and (cell.runs_accepted or has_open_streams(cell))
+    ]
     found = shown(_COLUMNS, cells)
     heads = head_columns(names)
     maker = RowMaker(

@@ -16,8 +16,8 @@ from weighbridge.record.summary import CellSummary, Summary
 
 _TTFB_TEXT = (
     "Time from the actual start of a request to the first byte of its body, with one client. A gateway that checks "
-    "the whole answer before it lets any of it out holds a stream back: its figure then nears the length of the "
-    "stream. It says “held back”, not “slow”."
+    "the whole answer before it lets any of it out buffers the stream: its figure then nears the length of the "
+    "stream. It says “buffered”, not “slow”."
 )
 _DRIVER_TEXT = (
     "What the load generator itself did; its limits are never charged to a gateway. Lag is actual start minus "

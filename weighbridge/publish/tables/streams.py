@@ -27,8 +27,8 @@ from weighbridge.record.summary import CellSummary, Summary
 _TIMES_TEXT = (
     "TTFB is the time to the first byte of the body, TTFT to the first content; both count from the actual start of "
     "a request, the response time from the intended one. A first byte is not yet content: a gateway may send headers "
-    "or an empty event early. A gateway that checks the whole answer before it lets any of it out holds a stream "
-    "back: its first content then nears the end of the stream."
+    "or an empty event early. A gateway that checks the whole answer before it lets any of it out buffers the "
+    "stream: its first content then nears the end of the stream."
 )
 _CHUNKS_TEXT = (
     "Gap: time between the reads of two content events. Forwarding delay: read time minus the send time in the "
@@ -40,15 +40,14 @@ _STALL_MS, _TOGETHER_MS, _APART_MS = (
 )  # fmt: skip
 _MARGIN = 100 * buffering.BUNCHED_MARGIN
 VERDICT_TEXT = (
-    "Buffering, judged against the direct lane of the same blocks, in this order: held until complete – "
-    f"{buffering.HELD_STREAM_SHARE:.0%} of the streams or more began when the provider had sent its last chunk, and "
-    f"then took less than {buffering.HELD_SPAN_SHARE:.0%} of its span; passed through – the share of bunched pairs "
-    f"(read within {_TOGETHER_MS:g} ms though sent {_APART_MS:g} ms apart or more) is at most {_MARGIN:g} percentage "
-    "points above the baseline's; windowed – most bunched events came in reads of their own, or the median bunch "
-    "held "
-    f"its first event for more than {STALL_FACTOR} of the provider's gaps; coalesced – the rest: several events in "
-    f"one read. Below {buffering.PAIRS_NEEDED} pairs there is no verdict. A stall is a gap above {STALL_FACTOR} "
-    f"times the provider's own (which counts as {_STALL_MS:g} ms at least)."
+    "Buffering, judged against the direct lane of the same blocks, in this order: buffered until complete – "
+    f"{buffering.BUFFERED_STREAM_SHARE:.0%} of the streams or more began when the provider had sent its last chunk, "
+    f"and then took less than {buffering.BUFFERED_SPAN_SHARE:.0%} of its span; passed through – the share of bunched "
+    f"pairs (read within {_TOGETHER_MS:g} ms though sent {_APART_MS:g} ms apart or more) is at most {_MARGIN:g} "
+    "percentage points above the baseline's; windowed – most bunched events came in reads of their own, or the "
+    f"median bunch delayed its first event for more than {STALL_FACTOR} of the provider's gaps; coalesced – the "
+    f"rest: several events in one read. Below {buffering.PAIRS_NEEDED} pairs there is no verdict. A stall is a gap "
+    f"above {STALL_FACTOR} times the provider's own (which counts as {_STALL_MS:g} ms at least)."
 ).replace("%", " %")
 
 _TIMES = (Show("ttfb_ms"), Show("ttft_ms"), Show("response_ms"))

@@ -17,7 +17,7 @@ from weighbridge.matrix.cells import Cell
 from weighbridge.publish.calibration.certificate import own_certificate
 from weighbridge.publish.calibration.terminal import certificate_text
 from weighbridge.publish.prose.abstract import answer
-from weighbridge.publish.prose.open_streams import held_text
+from weighbridge.publish.prose.open_streams import open_streams_text
 from weighbridge.publish.tables.runs import ordered_cells, outcome_text
 from weighbridge.publish.terminal.cells import cells_text, label
 from weighbridge.publish.text import numbers
@@ -67,11 +67,11 @@ def campaign_text(summary: Summary) -> str:
     cells = ordered_cells(summary, names)
     parts = [f"{plain(summary.provenance.title, limit=120)}\n{plain(summary.campaign, limit=120)}"]
     parts += [cells_text(summary, names, chosen) for chosen in by_kind(cells).values() if chosen]
-    said, held = answer(summary, names), held_text(summary, names)
+    said, streams = answer(summary, names), open_streams_text(summary, names)
     costs = " ".join(said) if own_certificate(summary) is not None else said[1]
     parts += [
         costs,
-        *([held] if held and held != costs else []),
+        *([streams] if streams and streams != costs else []),
         *_remarks(summary, names, cells),
         outcome_text(summary),
     ]

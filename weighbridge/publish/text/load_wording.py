@@ -65,13 +65,13 @@ LOAD_WORDS: Mapping[str, LoadWords] = {
         size=lambda load: numbers.count(load.concurrency),
     ),
     "streams": LoadWords(
-        text=lambda load: numbers.plural(load.connections, "held stream"),
-        together=lambda loads: f"with up to {numbers.count(loads[-1].connections)} streams held open",
+        text=lambda load: numbers.plural(load.connections, "open stream"),
+        together=lambda loads: f"with up to {numbers.count(loads[-1].connections)} open streams",
         preposition="With",
-        how="with held streams",
-        heading="With streams held open",
+        how="with open streams",
+        heading="With open streams",
         caption="Streams are opened and stay open, more at each step.",
-        terminal="with streams held open",
+        terminal="with open streams",
         head=("", "streams"),
         size=lambda load: numbers.count(load.connections),
     ),
@@ -79,7 +79,7 @@ LOAD_WORDS: Mapping[str, LoadWords] = {
 
 
 def load_text(load: Load) -> str:
-    """Return `50/s`, `10 clients` or `100 held streams`."""
+    """Return `50/s`, `10 clients` or `100 open streams`."""
     return LOAD_WORDS[load.kind].text(load)
 
 

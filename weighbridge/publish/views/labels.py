@@ -107,14 +107,14 @@ def is_baseline(cell: CellSummary) -> bool:
     return cell.gateway == BASELINE
 
 
-def holds_streams(cell: CellSummary) -> bool:
+def has_open_streams(cell: CellSummary) -> bool:
     """Tell whether a cell is of a load that holds streams: it has memory, and no times."""
     return not cell.load.measures_times
 
 
 def timed(summary: Summary) -> Summary:
-    """Return the summary without the cells that hold streams, for views of times and rates."""
-    return summary.changed(cells=tuple(cell for cell in summary.cells if not holds_streams(cell)))
+    """Return the summary without the cells of open streams, for views of times and rates."""
+    return summary.changed(cells=tuple(cell for cell in summary.cells if not has_open_streams(cell)))
 
 
 def settings_text(settings: Mapping[str, str]) -> str:

@@ -191,8 +191,8 @@ class FactList:
 
 
 @dataclass(frozen=True)
-class Scale:
-    """What is known of the scale: sentences, facts and tables of its certificate.
+class CertificateSection:
+    """What is known of the accuracy: sentences, facts and tables of its certificate.
 
     It `leads` on the page of the calibration that made it.
     """
@@ -225,7 +225,7 @@ class Campaign:
     charts: tuple[Chart, ...]
     tables: tuple[Table, ...]
     run_tables: tuple[Table, ...]
-    scale: Scale
+    certificate: CertificateSection
     outcome_text: str
     meanings: tuple[Fact, ...]
     method: tuple[str, ...]

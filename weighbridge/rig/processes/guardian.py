@@ -16,7 +16,7 @@ import time
 from contextlib import suppress
 from typing import Any, BinaryIO
 
-from weighbridge.rig.processes.ports import holder, is_free
+from weighbridge.rig.processes.ports import is_free, owner
 from weighbridge.rig.tree import cgroup, process_tree
 
 READY = b"ready\n"
@@ -70,7 +70,7 @@ def clean(registered: dict[str, Json], mark: str) -> int:
         _say(f"could not stop pid {member.pid}")
     busy = _busy_ports([int(port) for entry in registered.values() for port in entry.get("ports", ())])
     for port in busy:
-        _say(f"port {port} is still taken by {holder(port)}")
+        _say(f"port {port} is still taken by {owner(port)}")
     _say("done" + (", with KILL" if ending.killed else ""))
     return 1 if ending.left or busy else 0
 

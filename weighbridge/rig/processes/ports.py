@@ -26,7 +26,7 @@ _TRIES = 400
 def choose(count: int, base: int | None) -> tuple[int, ...]:
     """`count` ports in a row: from `base` on, or a free range that the kernel gives to nobody by itself.
 
-    Raises PortTaken naming the first port that is not free and its holder, InputError for a range that cannot be.
+    Raises PortTaken naming the first port that is not free and its owner, InputError for a range that cannot be.
     """
     if base is not None:
         return _from_base(count, base)
@@ -44,7 +44,7 @@ def is_free(port: int) -> bool:
     return _bind_error(port) is None
 
 
-def holder(port: int) -> str:
+def owner(port: int) -> str:
     """Who listens on a port, such as `nginx (pid 812)`."""
     try:
         connections = psutil.net_connections(kind="tcp")
@@ -62,13 +62,13 @@ def holder(port: int) -> str:
 
 
 def require_free(ports: tuple[int, ...], advice: str) -> None:
-    """Nothing; raises PortTaken for the first port that is not free, naming its holder."""
+    """Nothing; raises PortTaken for the first port that is not free, naming its owner."""
     for port in ports:
         number = _bind_error(port)
         if number == errno.EACCES:
             raise PortTaken(f"Port {port} on {_HOST} may only be used with more rights than we have; {advice}.")
         if number is not None:
-            raise PortTaken(f"Port {port} on {_HOST} is taken by {holder(port)}; {advice}.")
+            raise PortTaken(f"Port {port} on {_HOST} is taken by {owner(port)}; {advice}.")
 
 
 def _from_base(count: int, base: int) -> tuple[int, ...]:

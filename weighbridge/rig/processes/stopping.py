@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 
 from weighbridge.rig.processes.child import Child, StopReport
-from weighbridge.rig.processes.ports import holder, is_free
+from weighbridge.rig.processes.ports import is_free, owner
 from weighbridge.rig.tree import process_tree
 
 _POLL_S = 0.03
@@ -83,4 +83,4 @@ def _busy_ports(ports: tuple[int, ...], within_s: float) -> tuple[str, ...]:
     deadline = time.monotonic() + within_s
     while (busy := [port for port in ports if not is_free(port)]) and time.monotonic() < deadline:
         time.sleep(_POLL_S)
-    return tuple(f"port {port} by {holder(port)}" for port in busy)
+    return tuple(f"port {port} by {owner(port)}" for port in busy)

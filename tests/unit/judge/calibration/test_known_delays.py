@@ -119,7 +119,7 @@ def delay(name: str = "3ms", *, error_ns: int = 0, blocks: int = 5, **changes: A
 
 @pytest.mark.parametrize("name", ["3ms", "two-valued"])
 def test_known_delays_are_recovered(name: str) -> None:
-    """A scale without an error passes at every percentile of a constant and of a mixture."""
+    """A measurement without an error passes at every percentile of a constant and of a mixture."""
     rows = weigh(delay(name))
 
     assert [row.figure for row in rows] == ["p50", "p95", "p99"]
@@ -128,7 +128,7 @@ def test_known_delays_are_recovered(name: str) -> None:
 
 
 @pytest.mark.parametrize("error_ns", [250 * US, -250 * US])
-def test_a_scale_that_is_off_is_detected_at_every_percentile(error_ns: int) -> None:
+def test_a_measurement_that_is_off_is_detected_at_every_percentile(error_ns: int) -> None:
     """An injected error of 0.25 ms either way fails p50, p95 and p99 of 3 ms, and is told to the digit."""
     rows = weigh(delay(error_ns=error_ns))
 
@@ -137,7 +137,7 @@ def test_a_scale_that_is_off_is_detected_at_every_percentile(error_ns: int) -> N
 
 
 def test_nominal_sleep_is_not_the_truth() -> None:
-    """A gateway that overslept by 2 ms in its own record is no error of the scale."""
+    """A gateway that overslept by 2 ms in its own record is no error of the measurement."""
     given_delay = delay()
     late = tuple(
         replace(

@@ -151,7 +151,7 @@ def test_other_faults_of_a_block_keep_their_reason() -> None:
 
 
 def test_few_samples_widen_a_limit_and_many_do_not() -> None:
-    """What 40 samples cannot show is not held against a scale; a full block is judged by the plain limit."""
+    """What 40 samples cannot show is not judged; a full block is judged by the plain limit."""
     from tests.examples.calibration_examples import constant, lane  # noqa: PLC0415 - one test's need
     from weighbridge.judge.calibration.known_delays import DelayBlock, KnownDelay  # noqa: PLC0415
 

@@ -247,7 +247,7 @@ def test_old_records_still_read() -> None:
     assert len(old) == len(OLD_FIELDS)
 
 
-def test_first_content_of_a_held_stream_is_late_by_the_hold() -> None:
+def test_first_content_of_a_buffered_stream_is_late_by_the_delay() -> None:
     """A gateway that holds the stream shows it in the added time to the first content, not to the end."""
     found = run_figures(inband_window(*tables(released(streams(300), 16, one_read=True))))
 

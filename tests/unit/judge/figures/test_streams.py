@@ -79,11 +79,11 @@ def test_events_written_as_one_are_coalesced(by: int) -> None:
     assert isinstance(found.coalesced_ratio, Figure)
     assert found.coalesced_ratio.value == pytest.approx((by - 1) * (16 // by) / 15)
     assert isinstance(found.bunching, Bunching)
-    assert found.bunching.hold_gaps == pytest.approx(by - 1)
+    assert found.bunching.buffered_gaps == pytest.approx(by - 1)
     assert found.bunching.period_ms == pytest.approx(5.0 * by)
 
 
-def test_events_held_back_and_let_go_in_a_burst_are_windowed() -> None:
+def test_events_buffered_and_released_in_a_burst_are_windowed() -> None:
     """Bursts of eight events in reads of their own are windowed, with their period."""
     found = figures_of(released(streams(40), 8, one_read=False))
 
@@ -112,10 +112,10 @@ def test_a_sliding_window_shows_at_its_end() -> None:
     assert figures_of(replace(plain_streams, read_ns=read_ns)).buffering == "windowed"
 
 
-def test_a_stream_held_to_its_end() -> None:
-    """A stream whose first content comes when the provider has ended is held until complete, in one read or many."""
-    assert figures_of(released(streams(40), 16, one_read=True)).buffering == "held until complete"
-    assert figures_of(released(streams(40), 16, one_read=False)).buffering == "held until complete"
+def test_a_stream_buffered_to_its_end() -> None:
+    """A stream that begins after the provider's end is buffered until complete, in one read or many."""
+    assert figures_of(released(streams(40), 16, one_read=True)).buffering == "buffered until complete"
+    assert figures_of(released(streams(40), 16, one_read=False)).buffering == "buffered until complete"
 
 
 def test_a_slow_lane_that_keeps_the_pace_is_not_buffering() -> None:
@@ -125,7 +125,7 @@ def test_a_slow_lane_that_keeps_the_pace_is_not_buffering() -> None:
 
 def test_natural_merging_is_the_baselines_not_the_gateways() -> None:
     """The same bunched share is coalesced against a clean baseline and passed through against one that merges too."""
-    counts = Bunching(pair_count=1000, coalesced_count=50, bunched_count=50, stream_count=60, held_stream_count=0)
+    counts = Bunching(pair_count=1000, coalesced_count=50, bunched_count=50, stream_count=60, buffered_stream_count=0)
     clean = counts.model_copy(update={"coalesced_count": 0, "bunched_count": 0})
 
     assert buffering.verdict(counts, clean) == "coalesced"

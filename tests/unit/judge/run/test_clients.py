@@ -29,7 +29,7 @@ from weighbridge.judge.window import Client, Trace, Window
 from weighbridge.matrix.loads import Load, OpenStreamsLoad, RateLoad
 from weighbridge.matrix.requests import Mode
 from weighbridge.record.figures import Absent, Timing
-from weighbridge.record.open_streams import HeldPoint, HeldStreams
+from weighbridge.record.open_streams import OpenStreamsResult, OpenStreamsStep
 from weighbridge.record.probe_tables import EventTable, RequestTable
 
 LOAD = RateLoad(50.0, 30.0, 1500, 32, 25, 60.0).with_companion("probe", "auto")
@@ -232,22 +232,24 @@ KINDS = ("three", "two probes")
 PLACES = [(kind, place) for kind, number in (("three", 3), ("two probes", 2)) for place in range(number)]
 
 
-def _held(**changes: Any) -> HeldStreams:
-    points = tuple(HeldPoint(held_count=n, content_count=n, open_count=n, at_s=0.1) for n in STREAMS.counts)
-    return HeldStreams(**{"points": points, "opened_count": 20, "whole_count": 20, "broken": None, **changes})
+def _opened(**changes: Any) -> OpenStreamsResult:
+    points = tuple(
+        OpenStreamsStep(client_open_count=n, content_count=n, open_count=n, at_s=0.1) for n in STREAMS.counts
+    )
+    return OpenStreamsResult(**{"points": points, "opened_count": 20, "whole_count": 20, "broken": None, **changes})
 
 
 def _several(kind: str) -> Window:
-    """A faultless window of a driver, a probe and a holder of open streams, or of two probes alone."""
+    """A faultless window of a driver, a probe and a stream opener, or of two probes alone."""
     if kind == "two probes":
         seen = [_dithered(plain(BESIDE.window_count)) for _ in range(2)]
         load = replace(BESIDE, rate_rps=2 * BESIDE.rate_rps, request_count=2 * BESIDE.window_count)
         probes = (_probe(seen[0], role="driver"), _probe(seen[1]))
         return window_of(*probes, load=load, counts=counts(2 * BESIDE.window_count))
     told = report(None, STREAMS, tool="probe", completed_rps=None)
-    holder = client(STREAMS, None, role="open_streams", report=told, streams=_held())
+    opener = client(STREAMS, None, role="open_streams", report=told, streams=_opened())
     facts = _window()
-    return replace(facts, clients=(*facts.clients, holder), counts=counts(LOAD.window_count + STREAMS.window_count))
+    return replace(facts, clients=(*facts.clients, opener), counts=counts(LOAD.window_count + STREAMS.window_count))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -348,14 +350,14 @@ def test_what_is_missing_is_told_of_each_client(kind: str, place: int) -> None:
 
 def test_open_streams_beside_others_must_have_stayed_open() -> None:
     """A stream that broke rejects the window although driver and probe have all of their answers."""
-    facts = with_client(_several("three"), 2, streams=_held(faults={"reset": 1}))
+    facts = with_client(_several("three"), 2, streams=_opened(faults={"reset": 1}))
 
     assert code_of(judge_run(inputs(facts))) == "errors"
-    assert "1 of 20 held streams failed: 1 × reset" in detail_of(judge_run(inputs(facts)))
+    assert "1 of 20 open streams failed: 1 × reset" in detail_of(judge_run(inputs(facts)))
 
 
 WHO = {
     "driver": "the load generator",
     "companion": "the companion probe",
-    "open_streams": "the holder of open streams",
+    "open_streams": "the stream opener",
 }

@@ -19,7 +19,7 @@ import yaml
 from mocks import stamps
 from mocks.gateway.faults import values
 from mocks.gateway.faults.answers import EXIT_CODE
-from mocks.gateway.faults.witness import Witness
+from mocks.gateway.faults.ground_truth import GroundTruth
 from mocks.gateway.faulty import FAULTS, build
 from tests.examples.gateway_lane import KEY, ROOT, Lane, Program, ask, chat, open_lane, reads, wait_for
 from weighbridge.dialects.openai_chat import read_stream
@@ -231,7 +231,7 @@ def test_a_fault_of_none_changes_nothing(lane: Lane) -> None:
 def test_a_fault_that_is_none_is_refused(fault: str, words: str) -> None:
     """A misspelt fault or a bad value is one sentence that says what was expected."""
     with pytest.raises(ValueError, match=words):
-        build(fault, Witness(fault))
+        build(fault, GroundTruth(fault))
 
 
 def test_durations_are_read_exactly() -> None:
@@ -247,7 +247,7 @@ def test_the_recipe_offers_only_faults_that_exist_and_all_of_them() -> None:
     """Every value of the recipe's setting can be built, and every fault is among them."""
     offered = yaml.safe_load((RECIPE / "gateway.yaml").read_text())["settings"]["fault"]["values"]
     for value in offered:
-        build(value, Witness(value))
+        build(value, GroundTruth(value))
     assert {fault for fault in FAULTS if any(value.startswith(fault) for value in offered)} == set(FAULTS)
 
 

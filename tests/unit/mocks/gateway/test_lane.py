@@ -50,7 +50,7 @@ def test_without_policies_a_stream_passes_chunk_by_chunk(lane: Lane) -> None:
     assert sum(in_time) >= 0.7 * len(in_time)
 
 
-def test_under_starter_a_stream_is_held_until_it_is_complete(lane: Lane) -> None:
+def test_under_starter_a_stream_is_buffered_until_it_is_complete(lane: Lane) -> None:
     """No byte of the answer is read before the provider has sent its last chunk; nothing of it is lost."""
     lane.reset(chunk_count=CHUNK_COUNT, gap_s=0.01)
     with lane.gateway(policies=STARTER) as gateway:
@@ -122,7 +122,7 @@ def test_a_slow_control_plane_is_paid_for_each_call_in_the_path(lane: Lane) -> N
 
 @pytest.mark.parametrize("policies", [[], STARTER])
 def test_a_client_that_goes_frees_the_provider(lane: Lane, policies: list[str]) -> None:
-    """A client leaves in a stream, passed on or held: the provider loses its client too, the usage is released."""
+    """A client leaves in a stream, passed on or not: the provider loses its client too, the usage is released."""
     lane.reset(chunk_count=2000, gap_s=0.01)
     with lane.gateway(policies=policies) as gateway:
         reads(gateway.ports[0], chat(stream=True), silence_s=0.1) if policies else leave_after_a_read(gateway)

@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable
 import pytest
 import uvloop
 
-from mocks.gateway.answer import HELD_LIMIT_BYTES, UpstreamLost
-from mocks.gateway.held import read_stream
+from mocks.gateway.answer import BUFFER_LIMIT_BYTES, UpstreamLost
+from mocks.gateway.buffered import read_stream
 from mocks.gateway.upstream import Call, Pool
 
 Script = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -168,8 +168,8 @@ def test_a_hint_before_the_answer_is_passed_over() -> None:
 
 
 def test_a_slow_reader_holds_the_sender_back_and_loses_nothing() -> None:
-    """Ten times the limit comes through whole, though what is held at any moment stays near the limit."""
-    size_bytes = 10 * HELD_LIMIT_BYTES
+    """Ten times the limit comes through whole, though what is buffered at any moment stays near the limit."""
+    size_bytes = 10 * BUFFER_LIMIT_BYTES
     sent_bytes = 0
 
     async def script(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -184,13 +184,13 @@ def test_a_slow_reader_holds_the_sender_back_and_loses_nothing() -> None:
     async def scene(pool: Pool) -> None:
         answer = await pool.send(GET)
         await asyncio.sleep(0.1)  # what can pile up does so now
-        got_bytes, held_max_bytes = 0, answer._held_bytes
+        got_bytes, buffered_max_bytes = 0, answer._buffered_bytes
         while (piece := await answer.piece()) is not None:
             got_bytes += len(piece)
-            held_max_bytes = max(held_max_bytes, answer._held_bytes)
+            buffered_max_bytes = max(buffered_max_bytes, answer._buffered_bytes)
             await asyncio.sleep(0)
         assert got_bytes == size_bytes
-        assert HELD_LIMIT_BYTES <= held_max_bytes < 3 * HELD_LIMIT_BYTES
+        assert BUFFER_LIMIT_BYTES <= buffered_max_bytes < 3 * BUFFER_LIMIT_BYTES
 
     play(script, scene)
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from tests.examples.calibration_examples import certificate
 from tests.golden import campaigns
-from weighbridge.publish.calibration.certificate import scale_of
-from weighbridge.publish.calibration.chart import scale_chart
+from weighbridge.publish.calibration.certificate import certificate_section
+from weighbridge.publish.calibration.chart import certificate_chart
 from weighbridge.publish.calibration.terminal import certificate_text
 from weighbridge.publish.site import templating
 from weighbridge.publish.site.page import page_of
@@ -69,15 +69,15 @@ def test_without_a_certificate_the_reason_stands_there() -> None:
     summary = campaigns.smoke().model_copy(
         update={"certificate": Absent(absent="certificate_does_not_hold", detail="the kernel is another one")}
     )
-    scale = scale_of(summary, "c1")
+    section = certificate_section(summary, "c1")
 
-    assert scale.lines == ("There is no valid certificate of this scale: the kernel is another one.",)
-    assert (scale.has_facts, scale.tables) == (False, ())
+    assert section.lines == ("There is no valid certificate for this machine: the kernel is another one.",)
+    assert (section.has_facts, section.tables) == (False, ())
     for page in (templating.html(page_of([summary])), templating.markdown_text(page_of([summary]))):
-        assert "There is no valid certificate of this scale" in page
+        assert "There is no valid certificate for this machine" in page
 
 
-def test_a_percentile_with_few_samples_is_grey_and_not_held_against_the_scale() -> None:
+def test_a_percentile_with_few_samples_is_grey_and_not_judged() -> None:
     """A row that is not judged carries its sign and no verdict."""
     found = certificate(error_ns=500_000)
     rows = tuple(row.model_copy(update={"judged": row.figure != "p99"}) for row in found.known_delays)
@@ -90,18 +90,18 @@ def test_a_percentile_with_few_samples_is_grey_and_not_held_against_the_scale() 
 
 
 def test_a_calibrations_page_begins_with_its_verdict() -> None:
-    """The first sentences say whether the scale is right, how far off, and what it cannot tell apart here."""
+    """The first sentences say whether the measurement is right, how far off, and what it cannot tell apart here."""
     summary = summary_with()
     verdict, errors, fineness = page_of([summary]).campaigns[0].answer
 
-    assert "the scale passed its calibration: 3 of 3 percentiles of known delays were found again" in verdict
+    assert "Weighbridge passed its calibration: 3 of 3 percentiles of known delays were found again" in verdict
     assert re.search(r"off by at most \d+ µs at p50, \d+ µs at p95 and \d+ µs at p99", errors)
     assert re.search(r"Two equal lanes differ on this host by up to ±\d+ µs at p50", fineness)
     assert fineness.endswith("injected faults that a check detected: 1 of 1.")
     assert all(sentence in campaign_text(summary) for sentence in (verdict, errors, fineness))
 
 
-def test_a_scale_that_is_off_says_where_in_its_first_sentence() -> None:
+def test_a_calibration_that_is_off_says_where_in_its_first_sentence() -> None:
     """Failed rows are named with error and limit, and none is called found again."""
     verdict = page_of([summary_with(error_ns=500_000)]).campaigns[0].answer[0]
 
@@ -109,7 +109,7 @@ def test_a_scale_that_is_off_says_where_in_its_first_sentence() -> None:
     assert re.search(r"p50 of delay-3ms, plain, on a quiet machine, by \d+ µs \(limit 60\)", verdict)
 
 
-def test_a_scale_that_fails_by_its_faults_alone_says_that_more_stands_below() -> None:
+def test_a_calibration_that_fails_by_its_faults_alone_says_that_more_stands_below() -> None:
     """All delays found again is no pass while an injected fault was not detected."""
     verdict, _, fineness = page_of([summary_with(detected=False)]).campaigns[0].answer
 
@@ -118,16 +118,16 @@ def test_a_scale_that_fails_by_its_faults_alone_says_that_more_stands_below() ->
     assert fineness.endswith("a check detected: 0 of 1.")
 
 
-def test_the_scale_leads_on_its_own_page_alone() -> None:
+def test_the_certificate_leads_on_its_own_page_alone() -> None:
     """A calibration shows picture and certificate before any figure; another page keeps them after."""
     own, others = (templating.html(page_of([summary_with(own=own)])) for own in (True, False))
 
-    assert own.index("How far off known delays were found") < own.index("Calibration of the scale")
-    assert own.index("Calibration of the scale") < own.index(">Figures<")
-    assert others.index("Calibration of the scale") > others.index(">Figures<")
+    assert own.index("How far off known delays were found") < own.index("Calibration")
+    assert own.index("Calibration") < own.index(">Figures<")
+    assert others.index("Calibration") > others.index(">Figures<")
     assert "How far off" not in others
     page = templating.markdown_text(page_of([summary_with()]))
-    assert page.index("## Calibration of the scale") < page.index("## Figures")
+    assert page.index("## Calibration") < page.index("## Figures")
 
 
 def test_the_picture_shows_the_size_of_each_error_of_both_times() -> None:
@@ -137,9 +137,9 @@ def test_the_picture_shows_the_size_of_each_error_of_both_times() -> None:
     exact = found.model_copy(
         update={"known_delays": tuple(row.model_copy(update={"added_error_ms": 0.0}) for row in found.known_delays)}
     )
-    (chart,) = scale_chart(found, "c1")
+    (chart,) = certificate_chart(found, "c1")
 
     sizes = " · ".join(str(round(1000 * abs(row.added_error_ms))) for row in found.known_delays)
     assert sizes in chart.svg
-    assert "1 · 1 · 1" in scale_chart(exact, "c1")[0].svg
-    assert scale_chart(found.model_copy(update={"known_delays": ()}), "c1") == ()
+    assert "1 · 1 · 1" in certificate_chart(exact, "c1")[0].svg
+    assert certificate_chart(found.model_copy(update={"known_delays": ()}), "c1") == ()

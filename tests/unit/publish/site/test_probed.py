@@ -129,14 +129,20 @@ def test_thresholds_of_the_buffering_verdict_come_from_its_rules() -> None:
     assert f"{buffering.TOGETHER_NS / 1e6:g} ms" in text
     assert f"{100 * buffering.BUNCHED_MARGIN:g} percentage points" in text
     assert f"Below {buffering.PAIRS_NEEDED} pairs" in text
-    for verdict in ("held until complete", "passed through", "windowed", "coalesced"):
+    for verdict in ("buffered until complete", "passed through", "windowed", "coalesced"):
         assert verdict in text
 
 
-def test_a_stream_that_was_held_and_lost_chunks_says_so() -> None:
+def test_a_stream_that_was_buffered_and_lost_chunks_says_so() -> None:
     """Verdict, share, stalls, missing chunks and end markers of a bad lane stand in its row."""
-    row = next(r for r in rows(table(view(), "chunks")) if "held until complete" in " ".join(r))
-    assert row[-5:] == ["97.8 %", "2", "held until complete 97.8 % bunched", "differs 2 chunks missing", "> 99.9 %"]
+    row = next(r for r in rows(table(view(), "chunks")) if "buffered until complete" in " ".join(r))
+    assert row[-5:] == [
+        "97.8 %",
+        "2",
+        "buffered until complete 97.8 % bunched",
+        "differs 2 chunks missing",
+        "> 99.9 %",
+    ]
 
 
 def test_a_stream_cell_without_a_verdict_says_why() -> None:

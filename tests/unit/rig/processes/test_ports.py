@@ -35,7 +35,7 @@ def test_two_choices_differ() -> None:
     assert len({ports.choose(4, None) for _ in range(5)}) > 1
 
 
-def test_a_taken_port_is_named_with_its_holder(taken: int) -> None:
+def test_a_taken_port_is_named_with_its_owner(taken: int) -> None:
     """The sentence has the port, the program's name and its pid."""
     with pytest.raises(PortTaken) as detected:
         ports.choose(1, taken)
@@ -87,7 +87,7 @@ def test_a_base_that_is_free_is_used() -> None:
 
 
 def test_a_bound_port_without_listener_is_taken() -> None:
-    """A holder that the kernel does not list is said to be unseen, instead of nothing."""
+    """An owner that the kernel does not list is said to be unseen, instead of nothing."""
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         with pytest.raises(PortTaken, match="a program that does not show itself"):

@@ -41,7 +41,7 @@ class PlainAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldStream:
+class BufferedStream:
     """The events of a complete stream, without the end marker."""
 
     chunks: list[dict[str, Any]]
@@ -83,13 +83,13 @@ def read_plain(body: bytes) -> PlainAnswer:
     return PlainAnswer(document)
 
 
-def read_stream(body: bytes) -> HeldStream:
+def read_stream(body: bytes) -> BufferedStream:
     """Read the events of a stream that came to its end marker; raises ValueError for any other."""
     chunks: list[dict[str, Any]] = []
     for event in _EVENT_END.split(body):
         text = _event_text(event)
         if text == DONE:
-            return HeldStream(chunks)
+            return BufferedStream(chunks)
         if text:
             chunk = json.loads(text)
             if not isinstance(chunk, dict):

@@ -1,6 +1,7 @@
 """What a faulty gateway tells about its fault: how many requests it met and what it did to each.
 
-Filled by the faults, served by the wrapper at `/faults`, so that a scale can be checked against what really happened.
+Filled by the faults, served by the wrapper at `/faults`, so that a measurement can be checked against what really
+happened.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class Rows:
             self.unrecorded_count += 1
 
 
-class Witness:
+class GroundTruth:
     """Counts and, where time or work was added, when it began and ended for each request (monotonic clock)."""
 
     def __init__(self, fault: str) -> None:
@@ -60,4 +61,4 @@ class Witness:
 
 
 Wrap = Callable[[Handle], Handle]
-Build = Callable[[str, Witness], Wrap]
+Build = Callable[[str, GroundTruth], Wrap]

@@ -1,4 +1,4 @@
-"""The holder of streams against an injected server: what it opens, when a step stands, how a stream's end is told."""
+"""The stream opener against an injected server: what it opens, when a step stands, how a stream's end is told."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ import uvloop
 from tests.examples.probe_lane import DONE, JSON, LONGEST_WAIT_S, SECRET, Client, completion, event, injected
 from weighbridge.errors import InputError
 from weighbridge.load.contract.driver import LoadPlan
-from weighbridge.load.probe.hold.plan import HolderPlan, read_plan
-from weighbridge.load.probe.hold.report import REPORT, write
-from weighbridge.load.probe.hold.steps import hold
-from weighbridge.load.probe.open_streams import Holder, go_on, holder_plan, waiting
+from weighbridge.load.probe.open_streams import StreamOpener, go_on, stream_opener_plan, waiting
+from weighbridge.load.probe.stream_opener.plan import StreamOpenerPlan, read_plan
+from weighbridge.load.probe.stream_opener.report import REPORT, write
+from weighbridge.load.probe.stream_opener.steps import run_window
 from weighbridge.load.read import read_report
 from weighbridge.matrix.loads import OpenStreamsLoad
 from weighbridge.matrix.requests import AnswerSpec
-from weighbridge.record.open_streams import HeldStreams
+from weighbridge.record.open_streams import OpenStreamsResult
 
 COUNTS = (0, 2, 5)
 BODY = json.dumps({"model": "m", "stream": True, "messages": []}).encode()
@@ -67,17 +67,19 @@ def gate() -> Iterator[Gate]:
     made.opened.set()
 
 
-def plan(folder: Path, url: str, **changes: Any) -> HolderPlan:
+def plan(folder: Path, url: str, **changes: Any) -> StreamOpenerPlan:
     """A small plan with a step long enough for any machine."""
     (folder / "out").mkdir(exist_ok=True)
     (folder / "bodies.jsonl").write_bytes(BODY + b"\n")
     headers = (("authorization", f"Bearer {SECRET}"), ("content-type", JSON))
-    made = HolderPlan(url, headers, COUNTS, 10.0, 1.0, folder / "bodies.jsonl", folder / "out", folder / "steps")
+    made = StreamOpenerPlan(
+        url, headers, COUNTS, 10.0, 1.0, folder / "bodies.jsonl", folder / "out", folder / "steps"
+    )
     return replace(made, **changes)
 
 
 @contextmanager
-def caller(made: HolderPlan, gate: Gate, seen: list[dict[str, Any]]) -> Iterator[None]:
+def caller(made: StreamOpenerPlan, gate: Gate, seen: list[dict[str, Any]]) -> Iterator[None]:
     """One that looks at each step in a thread, and opens the gate when the last one was seen."""
     stop = threading.Event()
 
@@ -88,7 +90,9 @@ def caller(made: HolderPlan, gate: Gate, seen: list[dict[str, Any]]) -> Iterator
                 time.sleep(0.002)
                 continue
             seen.append(json.loads(made.reached(step).read_bytes()))
-            go_on(made, step, {"open_count": seen[-1]["held_count"], "rss_bytes": 1000 + step, "pss_bytes": None})
+            go_on(
+                made, step, {"open_count": seen[-1]["client_open_count"], "rss_bytes": 1000 + step, "pss_bytes": None}
+            )
         gate.opened.set()
 
     thread = threading.Thread(target=look)
@@ -100,18 +104,18 @@ def caller(made: HolderPlan, gate: Gate, seen: list[dict[str, Any]]) -> Iterator
         thread.join(LONGEST_WAIT_S)
 
 
-def held(made: HolderPlan, gate: Gate, seen: list[dict[str, Any]] | None = None) -> HeldStreams:
+def opened(made: StreamOpenerPlan, gate: Gate, seen: list[dict[str, Any]] | None = None) -> OpenStreamsResult:
     """What one window showed, read from its report as the campaign reads it."""
     with caller(made, gate, [] if seen is None else seen):
-        holding = uvloop.run(hold(made, [BODY]))
-    write(made, holding, "0")
-    outputs = Holder().outputs(_load_plan(made), 0, b"")
-    reading = Holder().read(outputs)
-    assert reading.held is not None
-    return reading.held
+        state = uvloop.run(run_window(made, [BODY]))
+    write(made, state, "0")
+    outputs = StreamOpener().outputs(_load_plan(made), 0, b"")
+    reading = StreamOpener().read(outputs)
+    assert reading.open_streams is not None
+    return reading.open_streams
 
 
-def _load_plan(made: HolderPlan) -> LoadPlan:
+def _load_plan(made: StreamOpenerPlan) -> LoadPlan:
     load = OpenStreamsLoad(made.counts, 3.0, 3.0)
     return LoadPlan(
         Path(sys.executable), made.url, "stream", load, made.headers, (SECRET,), made.bodies, made.out_dir, 9.0, 1
@@ -122,17 +126,17 @@ def test_each_step_stands_with_all_its_streams_open(tmp_path: Path, gate: Gate) 
     """A step is told when as many streams as it counts are open, each on its own connection; none is opened twice."""
     seen: list[dict[str, Any]] = []
     with injected(gate.stream) as server:
-        found = held(plan(tmp_path, server.url), gate, seen)
+        found = opened(plan(tmp_path, server.url), gate, seen)
         assert server.open_max_count == COUNTS[-1]
-    assert [(step["held_count"], step["content_count"]) for step in seen] == [(0, 0), (2, 2), (5, 5)]
-    assert [(point.held_count, point.rss_bytes) for point in found.points] == [(0, 1000), (2, 1001), (5, 1002)]
+    assert [(step["client_open_count"], step["content_count"]) for step in seen] == [(0, 0), (2, 2), (5, 5)]
+    assert [(point.client_open_count, point.rss_bytes) for point in found.points] == [(0, 1000), (2, 1001), (5, 1002)]
     assert (found.opened_count, found.whole_count, found.broken, found.faults) == (5, 5, None, {})
 
 
 def test_streams_without_content_are_told_after_their_time(tmp_path: Path, gate: Gate) -> None:
     """A server that says nothing yet does not stop the walk: a step stands without content when its time is over."""
     with injected(gate.late) as server:
-        found = held(plan(tmp_path, server.url, step_s=0.2), gate)
+        found = opened(plan(tmp_path, server.url, step_s=0.2), gate)
     assert [point.content_count for point in found.points] == [0, 0, 0]
     assert (found.whole_count, found.broken) == (5, None)
 
@@ -152,14 +156,14 @@ def _failing(gate: Gate, number: int, fail: Any) -> Any:
 def test_a_stream_that_does_not_open_ends_the_window(tmp_path: Path, gate: Gate, fail: Any, fault: str) -> None:
     """The steps before it stand, those after it are never told, and the report says what it met."""
     with injected(_failing(gate, 3, fail)) as server:
-        found = held(plan(tmp_path, server.url), gate)
-    assert [point.held_count for point in found.points] == [0, 2]
+        found = opened(plan(tmp_path, server.url), gate)
+    assert [point.client_open_count for point in found.points] == [0, 2]
     assert found.broken == "ended_early"
     assert {text.lower().replace("[errno 104] ", "") for text in found.faults} == {fault}
 
 
 def test_a_stream_that_ends_too_soon_ends_the_window(tmp_path: Path, gate: Gate) -> None:
-    """A whole answer is no held stream: what would be read after it is the memory of fewer than are counted."""
+    """A whole answer does not stay open: what would be read after it is the memory of fewer than are counted."""
 
     def short(client: Client) -> None:
         client.begin_stream()
@@ -168,7 +172,7 @@ def test_a_stream_that_ends_too_soon_ends_the_window(tmp_path: Path, gate: Gate)
 
     # One of the first step: its end has come long before the streams of the last step are open.
     with injected(_failing(gate, 1, short)) as server:
-        found = held(plan(tmp_path, server.url), gate)
+        found = opened(plan(tmp_path, server.url), gate)
     assert found.broken == "ended_early"
     assert len(found.points) < len(COUNTS)
 
@@ -177,7 +181,7 @@ def test_a_refused_connection_is_told(tmp_path: Path, gate: Gate) -> None:
     """Nobody listens: the streams failed, and why."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1/chat/completions"
-    found = held(plan(tmp_path, url), gate)
+    found = opened(plan(tmp_path, url), gate)
     assert found.broken == "ended_early"
     assert all(text.startswith("connect_error") for text in found.faults)
 
@@ -186,7 +190,7 @@ def test_streams_that_never_end_are_no_whole_ones(
     tmp_path: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All steps were seen, but the streams do not end in their time."""
-    monkeypatch.setattr("weighbridge.load.probe.hold.steps._PATIENCE_S", 0.1)
+    monkeypatch.setattr("weighbridge.load.probe.stream_opener.steps._PATIENCE_S", 0.1)
 
     def endless(client: Client) -> None:
         client.begin_stream()
@@ -194,7 +198,7 @@ def test_streams_that_never_end_are_no_whole_ones(
         client.stay()
 
     with injected(endless) as server:
-        found = held(plan(tmp_path, server.url, length_s=0.1), gate)
+        found = opened(plan(tmp_path, server.url, length_s=0.1), gate)
     assert len(found.points) == len(COUNTS)
     assert (found.opened_count, found.whole_count) == (5, 0)
 
@@ -208,7 +212,7 @@ def test_the_program_holds_streams_and_keeps_no_secret(tmp_path: Path, gate: Gat
         place.write_bytes(made.to_json())
         with caller(made, gate, seen):
             ended = subprocess.run(
-                [sys.executable, "-P", "-m", "weighbridge.load.probe.hold", "--plan", str(place)],
+                [sys.executable, "-P", "-m", "weighbridge.load.probe.stream_opener", "--plan", str(place)],
                 cwd=made.out_dir, env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True,
                 timeout=LONGEST_WAIT_S, check=False,
             )  # fmt: skip
@@ -226,12 +230,12 @@ def test_the_program_answers_a_bad_plan_with_one_sentence(tmp_path: Path) -> Non
     place = tmp_path / "plan.json"
     place.write_text("{}")
     ended = subprocess.run(
-        [sys.executable, "-P", "-m", "weighbridge.load.probe.hold", "--plan", str(place)],
+        [sys.executable, "-P", "-m", "weighbridge.load.probe.stream_opener", "--plan", str(place)],
         env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True, timeout=LONGEST_WAIT_S, check=False,
     )  # fmt: skip
     assert ended.returncode == 2
     assert ended.stderr.count("\n") == 1
-    assert "no plan of this holder" in ended.stderr
+    assert "no plan of this stream opener" in ended.stderr
 
 
 def test_a_plan_is_read_as_it_was_written(tmp_path: Path) -> None:
@@ -259,10 +263,10 @@ def test_a_report_adds_up_and_a_missing_one_is_told(tmp_path: Path, gate: Gate) 
     """Sent, answered and failed of the load report are the streams; without a file there is one sentence."""
     load_plan = _load_plan(plan(tmp_path, "http://127.0.0.1:9/v1"))
     with pytest.raises(InputError, match="left no report"):
-        Holder().read(Holder().outputs(load_plan, 2, b""))
+        StreamOpener().read(StreamOpener().outputs(load_plan, 2, b""))
     with injected(_failing(gate, 3, lambda client: client.answer(b"{}", status=500))) as server:
-        held(plan(tmp_path, server.url), gate)
-    report = Holder().read(Holder().outputs(load_plan, 0, b"")).report
+        opened(plan(tmp_path, server.url), gate)
+    report = StreamOpener().read(StreamOpener().outputs(load_plan, 0, b"")).report
     assert (report.scheduled_count, report.sent_count, report.answered_count, report.failed_count) == (5, 5, 0, 1)
     assert report.censored_count == 4
-    assert holder_plan(load_plan).counts == COUNTS
+    assert stream_opener_plan(load_plan).counts == COUNTS

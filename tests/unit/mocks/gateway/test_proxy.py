@@ -1,4 +1,4 @@
-"""The walk of a request through the gateway, with a provider and a control plane that are made to misbehave.
+"""How a request is handled by the gateway, with a provider and a control plane that are made to misbehave.
 
 The gateway and both of its neighbours run on one loop here, so that the order of what happened is known; the client
 asks from a thread.
@@ -241,7 +241,7 @@ def test_personal_data_across_chunks_is_masked(tmp_path: Path) -> None:
     play(Rig(tmp_path, ("pii",), say(streamed("card 4111 11", "11 1111 ", "1111 thanks"))), scene)
 
 
-def test_a_clean_held_stream_keeps_its_bytes(tmp_path: Path) -> None:
+def test_a_clean_buffered_stream_keeps_its_bytes(tmp_path: Path) -> None:
     """A stream in which no policy finds anything is sent as the provider sent it."""
     body = streamed("good ", "day")
 
@@ -252,7 +252,7 @@ def test_a_clean_held_stream_keeps_its_bytes(tmp_path: Path) -> None:
 
 
 def test_advice_gets_its_disclaimer_in_a_stream(tmp_path: Path) -> None:
-    """The disclaimer stands before the text of a held stream."""
+    """The disclaimer stands before the text of a buffered stream."""
 
     async def scene(rig: Rig) -> None:
         answer = await rig.ask(chat(stream=True))
@@ -321,10 +321,10 @@ def test_a_provider_that_breaks_off_is_never_a_whole_answer(tmp_path: Path) -> N
 
     play(Rig(tmp_path, (), cut), scene)
 
-    async def held(rig: Rig) -> None:
+    async def buffered(rig: Rig) -> None:
         assert (await rig.ask(chat(stream=True))).code == "provider_unreachable"
 
-    play(Rig(tmp_path / "held", ("pii",), cut), held)
+    play(Rig(tmp_path / "buffered", ("pii",), cut), buffered)
 
 
 def test_a_dead_kept_connection_is_tried_once_more(tmp_path: Path) -> None:

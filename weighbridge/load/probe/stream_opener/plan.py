@@ -1,6 +1,6 @@
-"""What the holder of streams is told, as one JSON document, and the files by which it and its caller take turns.
+"""The plan of the stream opener, one JSON document, and the files by which it and its caller take turns.
 
-Written by `load.holding`, read by the program. The document holds keys, so it is never kept.
+Written by `load.probe.open_streams`, read by the program. The document holds keys, so it is never kept.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from urllib.parse import urlsplit
 from weighbridge.errors import InputError, Place
 from weighbridge.load.probe.program.plan import ProbeLane
 
-SCHEMA = "weighbridge.holder-plan/1"
+SCHEMA = "weighbridge.stream-opener-plan/1"
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 @dataclass(frozen=True)
-class HolderPlan:
+class StreamOpenerPlan:
     """One window: `counts[n]` streams are open at step n, and every one of them stays open to the last step.
 
     A step is over when all its streams have content, at the latest after `step_s`; a stream ends by itself within
@@ -39,11 +39,11 @@ class HolderPlan:
     ready: Path | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be held, with one sentence."""
+        """Refuse what cannot be opened, with one sentence."""
         if not self.counts or list(self.counts) != sorted(set(self.counts)) or self.counts[0] < 0:
             raise InputError("the plan must give numbers of streams that rise from step to step")
         if urlsplit(self.url).scheme != "http" or self.lane.host not in _LOOPBACK:
-            raise InputError("the holder speaks http to this machine's own loopback address only")
+            raise InputError("the stream opener speaks http to this machine's own loopback address only")
 
     @property
     def lane(self) -> ProbeLane:
@@ -70,22 +70,26 @@ def put(path: Path, document: object) -> None:
     part.replace(path)
 
 
-def read_plan(path: Path) -> HolderPlan:
+def read_plan(path: Path) -> StreamOpenerPlan:
     """Read the plan in a file; InputError with one sentence for what is none."""
     try:
         document = json.loads(path.read_bytes())
     except (OSError, ValueError) as error:
         raise InputError(f"cannot be read as a plan ({error})", place=Place(path)) from error
     if not isinstance(document, dict) or document.pop("schema", None) != SCHEMA:
-        raise InputError("is no plan of this holder", place=Place(path), expected=f"its schema would be {SCHEMA}")
+        raise InputError(
+            "is no plan of this stream opener", place=Place(path), expected=f"its schema would be {SCHEMA}"
+        )
     try:
         return _plan(document)
     except (TypeError, KeyError, ValueError) as error:
         raise InputError(f"is a damaged plan ({error})", place=Place(path)) from error
 
 
-def _plan(document: Mapping[str, Any]) -> HolderPlan:
+def _plan(document: Mapping[str, Any]) -> StreamOpenerPlan:
     names = ("bodies", "out_dir", "steps_dir", "ready")
     places = {name: Path(document[name]) for name in names if document.get(name) is not None}
     headers = tuple((str(name), str(value)) for name, value in document["headers"])
-    return HolderPlan(**{**document, **places, "headers": headers, "counts": tuple(map(int, document["counts"]))})
+    return StreamOpenerPlan(
+        **{**document, **places, "headers": headers, "counts": tuple(map(int, document["counts"]))}
+    )

@@ -1,4 +1,4 @@
-"""Streams that are held open in a whole campaign: an injected delay of each is found, what is not held is told."""
+"""Open streams in a whole campaign: an injected delay of each is found, what did not open is reported."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from tests.component.project import Project, Ran
 
 pytestmark = [pytest.mark.component, pytest.mark.timeout(300)]
 
-HELD = [0, 10, 30, 60]
+OPEN = [0, 10, 30, 60]
 LOAD = "streams-60"
 PLANTED_BYTES = 100 * 1024
-SOUND, HEAVY, LOST, HELD_BACK = "none", "heavy-100", "slow-capacity-5", "buffer"
+SOUND, HEAVY, LOST, BUFFERED = "none", "heavy-100", "slow-capacity-5", "buffer"
 
 
 def _cell(fault: str) -> str:
@@ -23,13 +23,13 @@ def _cell(fault: str) -> str:
 @pytest.fixture(scope="module")
 def weighed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, Ran]:
     """One gateway as it is, with a delay on each stream, too slow to open all, and one that holds answers back."""
-    project = Project(tmp_path_factory.mktemp("held") / "project")
+    project = Project(tmp_path_factory.mktemp("streams") / "project")
     project.matrix(
         subject="faulty",
-        gateways=project.faulty(SOUND, HEAVY, LOST, HELD_BACK),
+        gateways=project.faulty(SOUND, HEAVY, LOST, BUFFERED),
         recipes=["recipes"],
         modes=["stream"],
-        loads={"streams": {"held": HELD, "hold": "700ms"}},
+        loads={"streams": {"open": OPEN, "hold": "700ms"}},
     )
     ran = project.invoke("bench", within_s=250)
     project.assert_nothing_left()
@@ -38,21 +38,23 @@ def weighed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, Ran]:
 
 def _points(project: Project, cell: str) -> list[dict[str, Any]]:
     (record,) = project.runs(cell).values()
-    points: list[dict[str, Any]] = record["held"]["points"]
+    points: list[dict[str, Any]] = record["open_streams"]["points"]
     return points
 
 
 @pytest.mark.parametrize("fault", [SOUND, HEAVY])
-def test_every_step_is_held_and_read(weighed: tuple[Project, Ran], fault: str) -> None:
+def test_every_step_is_opened_and_read(weighed: tuple[Project, Ran], fault: str) -> None:
     """At each step as many streams are open at the provider as at the client, all with content; each ends whole."""
     project, _ = weighed
     cell = project.cells()[_cell(fault)]
     assert (cell["verdict"], cell["reason"], cell["runs_accepted"]) == ("valid", None, 1)
     points = _points(project, _cell(fault))
-    assert [(p["held_count"], p["content_count"], p["open_count"]) for p in points] == [(n, n, n) for n in HELD]
+    assert [(p["client_open_count"], p["content_count"], p["open_count"]) for p in points] == [
+        (n, n, n) for n in OPEN
+    ]
     assert all(point["rss_bytes"] > 0 and point["pss_bytes"] > 0 for point in points)
     record = project.runs(_cell(fault))["b01"]
-    assert (record["held"]["whole_count"], record["counts"]["provider_request_count"]) == (HELD[-1], HELD[-1])
+    assert (record["open_streams"]["whole_count"], record["counts"]["provider_request_count"]) == (OPEN[-1], OPEN[-1])
     assert record["counts"]["provider_aborted_count"] == 0
 
 
@@ -65,12 +67,12 @@ def test_the_injected_delay_of_a_stream_is_found(weighed: tuple[Project, Ran]) -
 
 
 def test_nothing_is_timed(weighed: tuple[Project, Ran]) -> None:
-    """Held streams have no times and no rate: each of these figures is absent with that reason."""
+    """Open streams have no times and no rate: each of these figures is absent with that reason."""
     cell = weighed[0].cells()[_cell(SOUND)]
     timings = {name: value for name, value in cell.items() if name.endswith("_ms")}
     assert len(timings) > 10
-    assert {value["absent"] for value in timings.values()} == {"held_streams"}
-    assert cell["achieved_rps"] == cell["cpu_ms_per_request"] == {"absent": "held_streams", "detail": ""}
+    assert {value["absent"] for value in timings.values()} == {"open_streams"}
+    assert cell["achieved_rps"] == cell["cpu_ms_per_request"] == {"absent": "open_streams", "detail": ""}
 
 
 def test_the_lane_without_a_gateway_has_no_memory(weighed: tuple[Project, Ran]) -> None:
@@ -93,15 +95,15 @@ def test_streams_that_do_not_open_are_told(weighed: tuple[Project, Ran]) -> None
 def test_a_lane_that_holds_answers_back_is_weighed_all_the_same(weighed: tuple[Project, Ran]) -> None:
     """Without content at the client the provider's count says that the streams are open; a flag tells it."""
     project, _ = weighed
-    cell = project.cells()[_cell(HELD_BACK)]
+    cell = project.cells()[_cell(BUFFERED)]
     assert cell["verdict"] == "valid"
-    assert "held_back" in cell["flags"]
-    assert [point["content_count"] for point in _points(project, _cell(HELD_BACK))] == [0, 0, 0, 0]
+    assert "buffered" in cell["flags"]
+    assert [point["content_count"] for point in _points(project, _cell(BUFFERED))] == [0, 0, 0, 0]
 
 
 def test_figures_reach_the_page(weighed: tuple[Project, Ran]) -> None:
-    """The page has the row of held streams with its memory, and the gateway that failed to hold them."""
+    """The page has the row of open streams with its memory, and the gateway that failed to hold them."""
     project, _ = weighed
     page = (project.results / "site" / "index.html").read_text()
-    assert "60 held streams" in page
+    assert "60 open streams" in page
     assert "Memory per open stream" in page

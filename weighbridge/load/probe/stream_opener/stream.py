@@ -1,4 +1,4 @@
-"""One stream that is held open: the probe's connection, and a look whether content has come.
+"""One stream that is kept open: the probe's connection, and a look whether content has come.
 
 A stream has a connection of its own, so that as many are open at the gateway as are counted here.
 """

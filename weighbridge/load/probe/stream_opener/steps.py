@@ -15,8 +15,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from weighbridge.load.probe.hold.plan import HolderPlan, put
-from weighbridge.load.probe.hold.stream import Stream
+from weighbridge.load.probe.stream_opener.plan import StreamOpenerPlan, put
+from weighbridge.load.probe.stream_opener.stream import Stream
 
 # The caller looks about ten times a second; this is patience with a machine that is busy.
 SEEN_WITHIN_S = 30.0
@@ -26,7 +26,7 @@ _PATIENCE_S = 5.0
 
 
 @dataclass
-class Holding:
+class OpenStreamsState:
     """What one window left. `broken` says why it ended before its last step was seen, None when it did not."""
 
     streams: list[Stream] = field(default_factory=list)
@@ -35,7 +35,7 @@ class Holding:
     wall_s: float = 0.0
 
 
-async def hold(plan: HolderPlan, lines: Sequence[bytes]) -> Holding:
+async def run_window(plan: StreamOpenerPlan, lines: Sequence[bytes]) -> OpenStreamsState:
     """All that one window left; INT and TERM end it at once."""
     window = _Window(plan, lines)
     task = asyncio.ensure_future(window.run())
@@ -45,49 +45,49 @@ async def hold(plan: HolderPlan, lines: Sequence[bytes]) -> Holding:
     with contextlib.suppress(asyncio.CancelledError):
         await task
     if task.cancelled():
-        window.holding.broken = "interrupted"
+        window.state.broken = "interrupted"
     window.close()
-    return window.holding
+    return window.state
 
 
 class _Window:
     """Streams of one window and the word that something happened to one of them."""
 
-    def __init__(self, plan: HolderPlan, lines: Sequence[bytes]) -> None:
+    def __init__(self, plan: StreamOpenerPlan, lines: Sequence[bytes]) -> None:
         self._plan = plan
         self._lines = lines
         self._begun = time.monotonic()
         self._happened = asyncio.Event()
         self._openings: list[asyncio.Task[None]] = []
-        self.holding = Holding()
+        self.state = OpenStreamsState()
 
     async def run(self) -> None:
         """Every step, then the end of every stream; returns early when a stream ends too soon."""
-        plan, holding = self._plan, self.holding
+        plan, state = self._plan, self.state
         plan.steps_dir.mkdir(exist_ok=True)
         if plan.ready is not None:
             plan.ready.touch()
         for number, count in enumerate(plan.counts):
-            self._open(count - len(holding.streams))
+            self._open(count - len(state.streams))
             await self._until(lambda: self._any_ended() or self._all_have_content(), plan.step_s)
             if self._any_ended():
-                holding.broken = "ended_early"
+                state.broken = "ended_early"
                 return
             if not await self._seen(number, self._tell(number, count)):
-                holding.broken = "not_seen"
+                state.broken = "not_seen"
                 return
-        await self._until(lambda: all(stream.has_ended for stream in holding.streams), plan.length_s + _PATIENCE_S)
+        await self._until(lambda: all(stream.has_ended for stream in state.streams), plan.length_s + _PATIENCE_S)
 
     def close(self) -> None:
         """Let go of everything."""
-        self.holding.wall_s = time.monotonic() - self._begun
+        self.state.wall_s = time.monotonic() - self._begun
         for task in self._openings:
             task.cancel()
-        for stream in self.holding.streams:
+        for stream in self.state.streams:
             stream.close()
 
     def _open(self, count: int) -> None:
-        streams = self.holding.streams
+        streams = self.state.streams
         for _ in range(count):
             stream = Stream(self._lines[len(streams) % len(self._lines)], self._happened.set)
             streams.append(stream)
@@ -103,8 +103,8 @@ class _Window:
 
     def _tell(self, number: int, count: int) -> dict[str, Any]:
         step = {
-            "held_count": count,
-            "content_count": sum(stream.has_content for stream in self.holding.streams),
+            "client_open_count": count,
+            "content_count": sum(stream.has_content for stream in self.state.streams),
             "at_s": time.monotonic() - self._begun,
         }
         put(self._plan.reached(number), step)
@@ -116,13 +116,13 @@ class _Window:
         deadline = time.monotonic() + SEEN_WITHIN_S
         while time.monotonic() < deadline:
             if answer.exists():
-                self.holding.steps.append(step | json.loads(answer.read_bytes()))
+                self.state.steps.append(step | json.loads(answer.read_bytes()))
                 return True
             await asyncio.sleep(_LOOK_S)
         return False
 
     def _any_ended(self) -> bool:
-        return any(stream.has_ended for stream in self.holding.streams)
+        return any(stream.has_ended for stream in self.state.streams)
 
     def _all_have_content(self) -> bool:
-        return all(stream.has_content for stream in self.holding.streams)
+        return all(stream.has_content for stream in self.state.streams)
