@@ -43,6 +43,7 @@ FAULTS: Mapping[str, Build] = {
     "stall": stall.stall,
     "error500": answers.error500,
     "html": answers.html,
+    "late-ready": answers.late_ready,
     "no-end": streams.no_end,
     "die": answers.die,
     "hang": answers.hang,

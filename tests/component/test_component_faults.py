@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.component, pytest.mark.timeout(400)]
 
 # A gateway whose 131st request is its last gets through preflight, warm-up (at most 100 and 4) and the small window
 # of the clients (22), and never through the window at a rate (160).
-SEED = 2  # the rate comes before the clients
+SEED = 1  # the rate comes before the clients
 RATE, CLIENTS = "rate-60", "clients-2"
 SOUND = ("reference.none.work.plain.clients-2", "reference.none.work.stream.clients-2")
 
@@ -24,6 +24,7 @@ def _cell(fault: str, mode: str, load: str) -> str:
 SELECTED = [
     *SOUND,
     _cell("never-ready", "plain", CLIENTS),
+    _cell("late-ready-3s", "plain", CLIENTS),
     _cell("die-130", "plain", "*"),
     _cell("hang-130", "plain", RATE),
     _cell("ignore-term", "plain", CLIENTS),
@@ -72,6 +73,7 @@ def test_the_campaign_ends_in_order(weighed: tuple[Project, Ran]) -> None:
         f"direct.none.work.plain.{RATE}",
         _cell("ignore-term", "plain", CLIENTS),
         _cell("stray-child", "plain", CLIENTS),
+        _cell("late-ready-3s", "plain", CLIENTS),
         _cell("no-end", "plain", CLIENTS),
         _cell("drop-chunk-5", "plain", CLIENTS),
         _cell("die-130", "plain", CLIENTS),
@@ -128,6 +130,17 @@ def test_a_dead_gateway_is_started_afresh(weighed: tuple[Project, Ran]) -> None:
     order = [event["cell"] for event in project.events("run") if "die-130" in event["cell"]]
     assert order == [_cell("die-130", "plain", RATE), _cell("die-130", "plain", CLIENTS)]
     assert len(prepared) == 2
+
+
+def test_a_gateway_that_is_ready_too_early_is_tried_again_and_remarked(weighed: tuple[Project, Ran]) -> None:
+    """Requests refused right after "ready" are a start and no inability: flagged, with how long."""
+    project, ran = weighed
+    cell = _cell("late-ready-3s", "plain", CLIENTS)
+    (run,) = project.runs(cell).values()
+    (seen,) = run["evidence"]
+    assert "ready_early" in project.cells()[cell]["flags"]
+    assert (seen["ok"], seen["refused_with"]) == (True, "status 503")
+    assert f"the first plain request got status 503, for {seen['refused_s']:g} s" in ran.err
 
 
 @pytest.mark.parametrize("fault", ["never-ready", "die-130", "error500"])

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from weighbridge.campaign.attempt import Attempt, Attempts
 from weighbridge.campaign.lanes import lane_setup
 from weighbridge.campaign.schedule import Visit, VisitOutcome, WindowSpec
+from weighbridge.campaign.window import early_ready
 from weighbridge.campaign.window.clients import death_of
 from weighbridge.campaign.window.neighbour import beside
-from weighbridge.campaign.window.preflight import preflight
 from weighbridge.campaign.window.warmup import Warmed, warm_up
 from weighbridge.errors import LaneFailed
 from weighbridge.matrix.cells import BASELINE, Cell
@@ -109,16 +109,17 @@ class VisitRun:
     def _windows(self, lanes: Sequence[Lane], windows: Sequence[WindowSpec]) -> Iterator[RunRecord]:
         """Yield the record of each window, until a gateway is dead."""
         seen: dict[Mode, Prepared] = {}
+        up_at = time.monotonic()
         for window in windows:
             mode = window.cell.mode
             if mode not in seen:
-                seen[mode] = self._prepare(lanes, window.cell)
+                seen[mode] = self._prepare(lanes, window.cell, up_at)
             yield self._window(lanes, window, seen[mode])
             if death_of(lanes):
                 return
 
-    def _prepare(self, lanes: Sequence[Lane], cell: Cell) -> Prepared:
-        """Try each lane and warm it up, as far as the visit asks for it."""
+    def _prepare(self, lanes: Sequence[Lane], cell: Cell, up_at: float) -> Prepared:
+        """Try each lane, which is up since an instant, and warm it up, as far as the visit asks for it."""
         if self.visit.preparation == "bare":
             return Prepared()
         evidence: list[Evidence] = []
@@ -126,7 +127,7 @@ class VisitRun:
         self.listener.phase(f"trying {self.name}, {cell.mode}")
         for lane in lanes:
             if self.visit.preparation == "tried":
-                evidence.append(preflight(lane, self.attempts.rig.mocks, cell.mode, cell.answer))
+                evidence.append(self._tried(lane, cell, up_at))
             is_ok = all(seen.ok for seen in evidence)
             warmed = warm_up(lane, cell.mode, cell.answer) if is_ok else Warmed(is_steady=False)
             self_reported_s = self_reported_s or warmed.self_reported_s
@@ -142,6 +143,15 @@ class VisitRun:
                 steady=warmed.is_steady,
             )
         return Prepared(tuple(evidence), self_reported_s)
+
+    def _tried(self, lane: Lane, cell: Cell, up_at: float) -> Evidence:
+        ready = lane.setup.recipe.ready
+        until = up_at if ready is None else up_at + ready.within_s
+        seen = early_ready.first_served(lane, self.attempts.rig.mocks, cell.mode, cell.answer, until=until)
+        remark = early_ready.remark(seen, lane.setup.key.name)
+        if remark is not None:
+            self.listener.warning(remark)
+        return seen
 
     def _window(self, lanes: Sequence[Lane], window: WindowSpec, prepared: Prepared) -> RunRecord:
         attempt = self._next(window, prepared)

@@ -279,6 +279,8 @@ FLAGS: Mapping[str, str] = MappingProxyType(
         "backlog_growing": "Undelivered events at the window's end exceed 5 % of its requests: events are made "
         "faster than they are delivered.",
         "no_inband": "The provider's stamp does not come through this lane.",
+        "ready_early": "The gateway said that it is ready, and refused its first requests for a while: they were "
+        "tried again within the recipe's `ready.within`, before anything was measured.",
         "stamps_lost": "Some answers came without their stamp: they have no added time.",
         "stamps_unknown": "Some stamps are whole, but the provider has no record of them.",
         "retried": "The gateway called the provider more than once for some requests.",

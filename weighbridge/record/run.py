@@ -67,6 +67,12 @@ class Evidence(Document):
     stamp_survives: bool | None = Field(default=None, description="Whether the provider's stamp came through.")
     end_marker: bool | None = Field(default=None, description="Whether a stream ended with [DONE].")
     chunk_count: Count | None = Field(default=None, description="Content chunks seen in a stream.")
+    is_refused: bool = Field(default=False, description="Whether no connection was to be had.")
+    refused_s: Seconds | None = Field(
+        default=None,
+        description="How long it was refused after it had said that it is ready, s, if it was.",
+    )
+    refused_with: str | None = Field(default=None, description="How it was refused at first.")
 
 
 class Resources(Document):

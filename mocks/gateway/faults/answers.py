@@ -57,6 +57,23 @@ def error500(value: str, truth: GroundTruth) -> Wrap:
     return wrap
 
 
+def late_ready(value: str, truth: GroundTruth) -> Wrap:
+    """`late-ready:T`: every request of the first T after the start is answered 503, though the gateway says ready."""
+    until_ns = time.monotonic_ns() + values.read_duration_ns(value)
+
+    def wrap(proxy: Handle) -> Handle:
+        def handle(visit: Visit) -> None:
+            truth.request_count += 1
+            if time.monotonic_ns() >= until_ns:
+                proxy(visit)
+            else:
+                visit.respond_json(503, {"error": {"message": "still starting, on purpose", "type": "server_error"}})
+
+        return handle
+
+    return wrap
+
+
 def html(value: str, truth: GroundTruth) -> Wrap:
     """`html`: a page with status 200 instead of an answer."""
     values.read_nothing(value)

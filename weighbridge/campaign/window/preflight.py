@@ -48,7 +48,9 @@ def preflight(lane: Lane, mocks: Mocks, mode: Mode, answer: AnswerSpec) -> Evide
             timeout_s=_TIMEOUT_S + answer.provider_time_s(mode),
         )
     except OSError as error:
-        return Evidence(mode=mode, status=None, ok=False, problem=f"no answer ({error.strerror or error})")
+        silence = f"no answer ({error.strerror or error})"
+        refused = isinstance(error, (ConnectionRefusedError, ConnectionResetError))
+        return Evidence(mode=mode, status=None, ok=False, problem=silence, is_refused=refused)
     came = _read(got, mode)
     has_events = mode == "stream" and came.problem is None
     secrets = lane.setup.keys.all

@@ -48,8 +48,11 @@ def run_flags(inputs: Attempted) -> Iterator[str]:
         yield from inband_flags(inputs.figures)
         if window is not None and backlog_growing(window.undelivered_at_end_count, inputs.figures):
             yield "backlog_growing"
-    if any(seen.mode == inputs.mode and seen.stamp_survives is False for seen in inputs.evidence):
+    evidence = [seen for seen in inputs.evidence if seen.mode == inputs.mode and seen.ok]
+    if any(seen.stamp_survives is False for seen in evidence):
         yield "no_inband"
+    if any(seen.refused_s is not None for seen in evidence):
+        yield "ready_early"
 
 
 def _window_flags(window: Window) -> Iterator[str]:
