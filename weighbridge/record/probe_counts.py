@@ -12,7 +12,7 @@ from pydantic import Field
 from weighbridge.record.base import Count, Document, Milliseconds
 from weighbridge.record.figures import Absent
 
-Buffering = Literal["passed through", "coalesced", "windowed", "buffered until complete"]
+Buffering = Literal["passed through", "coalesced", "windowed", "buffered until complete", "held, then re-paced"]
 FidelityLevel = Literal["events", "text", "differs"]
 
 
@@ -38,6 +38,9 @@ class Bunching(Document):
     bunched_count: Count = Field(description="Of those: pairs read within 0.2 ms of each other, one read included.")
     stream_count: Count = Field(description="Streams with two stamped events or more.")
     buffered_stream_count: Count = Field(description="Of those: streams that began when the provider had ended.")
+    repaced_stream_count: Count = Field(
+        default=0, description="Of those: streams that then took more than half of the provider's own span."
+    )
     buffered_gaps: float | None = Field(
         default=None, description="Median over the bunches: time between first and last sent, in provider gaps."
     )

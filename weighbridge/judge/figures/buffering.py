@@ -4,8 +4,9 @@ A reader that is late merges events too, so the share of bunched events on the d
 that the provider sent less than 1 ms apart are not judged: below that, reads merge by nature (0.06 % of events at 1
 ms, 1.4 % at 0.3 ms, 23 % at 0.1 ms, measured on two cores). The rules, in this order:
 
-1. `buffered until complete`: half of the streams or more began, at the reader, when the provider had sent its last
-   chunk, and then took less than half of the provider's own span.
+1. `buffered until complete` or `held, then re-paced`: half of the streams or more began, at the reader, when the
+   provider had sent its last chunk. Such a stream was held, however it is let out: re-paced is what more than half of
+   them took at least half of the provider's own span for.
 2. `passed through`: the share of bunched pairs (read within 0.2 ms though sent 1 ms apart or more; one read
    included) is at most 2 percentage points above the baseline's.
 3. `windowed`: most bunched events came in reads of their own (buffered, then released in a burst), or the median
@@ -28,7 +29,8 @@ from weighbridge.record.probe_tables import UNKNOWN, EventTable, Ints
 APART_NS = 1_000_000
 TOGETHER_NS = 200_000
 BUFFERED_STREAM_SHARE = 0.5
-BUFFERED_SPAN_SHARE = 0.5
+# A held stream that is read over so much of the provider's span was given a pace of its own.
+REPACED_SPAN_SHARE = 0.5
 BUNCHED_MARGIN = 0.02
 # With fewer pairs, one late reader is more than the margin.
 PAIRS_NEEDED = 50
@@ -57,13 +59,15 @@ def bunching(events: EventTable) -> Bunching | Absent:
     one_read = stamped.read[later] == stamped.read[earlier]
     together = one_read | (stamped.read_ns[later] - stamped.read_ns[earlier] < TOGETHER_NS)
     streams = _streams(stamped)
+    buffered, repaced = _buffered_counts(stamped, streams)
     buffered_gaps, period_ms = _bunches(stamped, later[together])
     return Bunching(
         pair_count=len(later),
         coalesced_count=int(np.count_nonzero(one_read)),
         bunched_count=int(np.count_nonzero(together)),
         stream_count=len(streams.first),
-        buffered_stream_count=_buffered_count(stamped, streams),
+        buffered_stream_count=buffered,
+        repaced_stream_count=repaced,
         buffered_gaps=buffered_gaps,
         period_ms=period_ms,
     )
@@ -79,6 +83,7 @@ def added(parts: Sequence[Bunching]) -> Bunching:
         bunched_count=sum(one.bunched_count for one in parts),
         stream_count=sum(one.stream_count for one in parts),
         buffered_stream_count=sum(one.buffered_stream_count for one in parts),
+        repaced_stream_count=sum(one.repaced_stream_count for one in parts),
         buffered_gaps=float(np.median(holds)) if holds else None,
         period_ms=float(np.median(periods)) if periods else None,
     )
@@ -97,7 +102,8 @@ def bunched_ratio(counts: Bunching) -> float:
 def verdict(counts: Bunching, baseline: Bunching | None) -> Buffering | None:
     """Judge buffering by the rules above; without a baseline its share counts as none. None with too few pairs."""
     if counts.stream_count and counts.buffered_stream_count >= BUFFERED_STREAM_SHARE * counts.stream_count:
-        return "buffered until complete"
+        is_repaced = 2 * counts.repaced_stream_count > counts.buffered_stream_count
+        return "held, then re-paced" if is_repaced else "buffered until complete"
     if counts.pair_count < PAIRS_NEEDED:
         return None
     natural = 0.0 if baseline is None else bunched_ratio(baseline)
@@ -124,12 +130,14 @@ def _streams(events: EventTable) -> _Streams:
     return _Streams(begins[several], ends[several])
 
 
-def _buffered_count(events: EventTable, streams: _Streams) -> int:
+def _buffered_counts(events: EventTable, streams: _Streams) -> tuple[int, int]:
+    """Count the streams that began behind the provider's end, and those of them that were let out at a pace."""
     first, last = streams.first, streams.last
     sent = events.send_ns[last] - events.send_ns[first]
     read = events.read_ns[last] - events.read_ns[first]
-    began_late = events.read_ns[first] >= events.send_ns[last]
-    return int(np.count_nonzero((sent >= APART_NS) & began_late & (read <= BUFFERED_SPAN_SHARE * sent)))
+    buffered = (sent >= APART_NS) & (events.read_ns[first] >= events.send_ns[last])
+    repaced = buffered & (read > REPACED_SPAN_SHARE * sent)
+    return int(np.count_nonzero(buffered)), int(np.count_nonzero(repaced))
 
 
 def _bunches(events: EventTable, bunched: Ints) -> tuple[float | None, float | None]:

@@ -41,8 +41,9 @@ _STALL_MS, _TOGETHER_MS, _APART_MS = (
 _MARGIN = 100 * buffering.BUNCHED_MARGIN
 VERDICT_TEXT = (
     "Buffering, judged against the direct lane of the same blocks, in this order: buffered until complete – "
-    f"{buffering.BUFFERED_STREAM_SHARE:.0%} of the streams or more began when the provider had sent its last chunk, "
-    f"and then took less than {buffering.BUFFERED_SPAN_SHARE:.0%} of its span; passed through – the share of bunched "
+    f"{buffering.BUFFERED_STREAM_SHARE:.0%} of the streams or more began when the provider had sent its last chunk; "
+    f"held, then re-paced – so too, but most of them then took more than {buffering.REPACED_SPAN_SHARE:.0%} of its "
+    "span, at a pace of the gateway's own; passed through – the share of bunched "
     f"pairs (read within {_TOGETHER_MS:g} ms though sent {_APART_MS:g} ms apart or more) is at most {_MARGIN:g} "
     "percentage points above the baseline's; windowed – most bunched events came in reads of their own, or the "
     f"median bunch delayed its first event for more than {STALL_FACTOR} of the provider's gaps; coalesced – the "

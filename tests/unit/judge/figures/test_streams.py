@@ -118,9 +118,19 @@ def test_a_stream_buffered_to_its_end() -> None:
     assert figures_of(released(streams(40), 16, one_read=False)).buffering == "buffered until complete"
 
 
-def test_a_slow_lane_that_keeps_the_pace_is_not_buffering() -> None:
-    """A constant delay longer than the whole stream, at the provider's own pace, is passed through."""
-    assert figures_of(streams(40, delay_ns=200 * MS)).buffering == "passed through"
+@pytest.mark.parametrize("pace", [1.0, 0.6])
+def test_a_held_stream_is_held_however_it_is_let_out(pace: float) -> None:
+    """A stream that begins behind the provider's last chunk was held, at the provider's pace or a faster one."""
+    plain_streams = streams(40)
+    begin_ns = plain_streams.send_ns[:, -1:] + MS
+    read_ns = begin_ns + (pace * (plain_streams.send_ns - plain_streams.send_ns[:, :1])).astype(np.int64)
+
+    assert figures_of(replace(plain_streams, read_ns=read_ns)).buffering == "held, then re-paced"
+
+
+def test_a_delay_shorter_than_the_stream_is_not_buffering() -> None:
+    """A constant delay that ends before the provider's last chunk, at the provider's own pace, is passed through."""
+    assert figures_of(streams(40, delay_ns=70 * MS)).buffering == "passed through"
 
 
 def test_natural_merging_is_the_baselines_not_the_gateways() -> None:

@@ -90,6 +90,19 @@ def test_a_buffered_stream_comes_in_one_piece(lane: Lane) -> None:
     assert read_stream([(0, first)]).is_done
 
 
+def test_a_repaced_stream_comes_behind_its_end_at_its_own_pace(lane: Lane) -> None:
+    """No chunk comes before the provider's last; then they come apart, all and in order, with the end marker."""
+    lane.reset(chunk_count=6, gap_s=0.005)
+    with faulty(lane, "re-pace:10ms") as gateway:
+        found = reads(gateway.ports[0], chat(stream=True))
+        assert ask(gateway.ports[0], chat()).status == 200
+    told = [(now, stamp) for now, data in found for stamp in stamps.find_chunk_stamps(data)]
+    assert [stamp.sequence for _, stamp in told] == list(range(6))
+    assert told[0][0] > told[-1][1].send_ns
+    assert told[-1][0] - told[0][0] > 40_000_000
+    assert read_stream(enumerate(pieces(found))).is_done
+
+
 def test_a_coalescing_gateway_sends_so_many_events_at_once(lane: Lane) -> None:
     """With coalesce:3 the six chunks come three and three, none missing, end marker there."""
     lane.reset(chunk_count=6, gap_s=0.005)
