@@ -6,6 +6,7 @@ know no process and no file: `runner` makes each visit.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -87,17 +88,24 @@ Schedule = Generator[Visit, VisitOutcome, Result]
 
 
 def matrix_schedule(order: Sequence[Sequence[Cell]], attempts_per_run: int) -> Schedule[None]:
-    """Yield every block of a matrix in its order."""
+    """Yield every block of a matrix in its order; over all of them no cell has more retries than wanted runs."""
+    retries_left = Counter(cell.id for cells in order for cell in cells)
     for number, cells in enumerate(order, 1):
         visits = [
             Visit((LaneSpec(lane),), tuple(WindowSpec(cell) for cell in group), number)
             for lane, group in groupby(cells, key=lambda cell: cell.lane)
         ]
-        yield from block(visits, attempts_per_run)
+        yield from block(visits, attempts_per_run, retries_left)
 
 
-def block(visits: Sequence[Visit], attempts_per_run: int) -> Schedule[tuple[RunRecord, ...]]:
-    """Yield the visits of one block, then once more what was rejected, and return the records of all attempts."""
+def block(
+    visits: Sequence[Visit], attempts_per_run: int, retries_left: Counter[str] | None = None
+) -> Schedule[tuple[RunRecord, ...]]:
+    """Yield the visits of one block, then once more what was rejected, and return the records of all attempts.
+
+    `retries_left` counts by cell id how often a cell may still be tried again, and is counted down; without it only
+    `attempts_per_run` is a limit.
+    """
     records: list[RunRecord] = []
     pending = list(visits)
     for number in range(1, attempts_per_run + 1):
@@ -110,7 +118,7 @@ def block(visits: Sequence[Visit], attempts_per_run: int) -> Schedule[tuple[RunR
             rejected = tuple(
                 window
                 for window, record in zip(visit.windows, outcome.records, strict=True)
-                if is_worth_retrying(record)
+                if is_worth_retrying(record) and _may_retry(window, retries_left)
             )
             again += [replace(visit, windows=rejected)] if rejected else []
         pending = again
@@ -120,5 +128,12 @@ def block(visits: Sequence[Visit], attempts_per_run: int) -> Schedule[tuple[RunR
 
 
 def is_worth_retrying(record: RunRecord) -> bool:
-    """Tell whether another attempt could end differently; a mode that the lane does not serve stays unserved."""
-    return not record.accepted and (record.reason is None or record.reason.code != "not_served")
+    """Tell whether an attempt may be made again: only the rig's doing is, for what a gateway spoiled counts."""
+    return not record.accepted and record.reason is not None and record.reason.class_ == "rig"
+
+
+def _may_retry(window: WindowSpec, retries_left: Counter[str] | None) -> bool:
+    if retries_left is None:
+        return True
+    retries_left[window.cell.id] -= 1
+    return retries_left[window.cell.id] >= 0

@@ -92,7 +92,9 @@ class Accept(Strict):
     gate_wait_s: Annotated[float, duration(0, 3600)] | None = Field(
         default=60.0, alias="gate_wait", description="Longest wait for an idle machine."
     )
-    attempts_per_run: Annotated[int, whole(1, 10)] = Field(default=2, description="Attempts for each wanted run.")
+    attempts_per_run: Annotated[int, whole(1, 10)] = Field(
+        default=2, description="Attempts for each wanted run; again is tried only what the rig spoiled."
+    )
 
 
 class Matrix(Strict):

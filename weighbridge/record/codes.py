@@ -135,7 +135,8 @@ REASONS: Mapping[str, ReasonEntry] = MappingProxyType(
             "gateway",
             "errored",
             "failed requests",
-            "Requests failed, were answered with no 2xx, or streams came with chunks wrong or without an end.",
+            "More than 0.1 % of the requests (below 1,000: any) failed, were answered with no 2xx, or were streams "
+            "with chunks wrong or without an end.",
         ),
         "incomplete": ReasonEntry(
             "gateway",
@@ -200,6 +201,7 @@ ABSENCES: Mapping[str, str] = MappingProxyType(
         "baseline": "the baseline is what the others are compared with",
         "no_baseline": "no block has an accepted run of the cell and of the direct lane",
         "no_accepted_run": "no accepted run has this figure",
+        "too_few_runs": "fewer than two thirds of the accepted runs have it",
         "totals_missing": "the driver gave no totals",
         "no_events": "this lane delivers no events",
         "no_control_plane": "this lane has no control plane",
@@ -260,6 +262,9 @@ FLAGS: Mapping[str, str] = MappingProxyType(
         "few_samples": "A percentile has fewer than 10 samples beyond it in some run: shown with its rank, no "
         "figure.",
         "few_runs": "Fewer runs were accepted than the campaign wanted.",
+        "failed_in_some_runs": "Requests failed in some windows, or the gateway spoiled them, too few to call the "
+        "cell errored; its figures are of the windows that count.",
+        "figures_of_some_runs": "Some accepted runs lack a figure that the others have: it says of how many it is.",
         "baseline_limited": "The direct lane's own p99 above the provider's time is more than 20 % "
         "of the shift's p50.",
         "ttfb_baseline_limited": "The same for the shift of the time to first byte.",

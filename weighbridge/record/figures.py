@@ -61,6 +61,8 @@ class Timing(Document):
     mean: Milliseconds | None = Field(description="Arithmetic mean, ms; null for a shift.")
     n: Count = Field(description="Samples in each run (the smallest over the runs).")
     interval: Interval | None = Field(default=None, description="Interval over run values; null below 3 runs.")
+    run_count: Count = Field(default=1, description="Runs behind it; 1 of a run's own figures.")
+    missing_run_count: Count = Field(default=0, description="Accepted runs that lack it: a third of all at most.")
     few_samples: dict[Percentile, str] = Field(
         default_factory=dict, description="Percentiles with 1–9 samples beyond them, with their rank."
     )
@@ -82,6 +84,8 @@ class Figure(Document):
     interval: tuple[float, float] | None = Field(
         default=None, description="95 % interval over run values (t), where one is told; null below 3 runs."
     )
+    run_count: Count = Field(default=1, description="Runs behind it; 1 of a run's own figures.")
+    missing_run_count: Count = Field(default=0, description="Accepted runs that lack it: a third of all at most.")
 
 
 TimingOrAbsent = Annotated[Timing | Absent, Field(union_mode="smart")]

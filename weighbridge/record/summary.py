@@ -26,6 +26,21 @@ class Rejected(Document):
     count: Count = Field(description="How many attempts.")
 
 
+class FailedRequests(Document):
+    """What failed in a cell, over all attempts that were not rejected for the rig."""
+
+    window_count: Count = Field(description="Those attempts.")
+    failed_window_count: Count = Field(
+        description="Those with a failed request, or that do not count for the gateway's doing."
+    )
+    request_count: Count = Field(description="Requests of all of them.")
+    failed_count: Count = Field(description="Failed requests of all of them.")
+    low_ratio: float | None = Field(
+        description="Lower end of the 95 % interval of the failed share (Clopper–Pearson); null without a request."
+    )
+    high_ratio: float | None = Field(description="Its upper end.")
+
+
 class RunLine(Document):
     """One attempt as the page's table of runs shows it."""
 
@@ -35,6 +50,10 @@ class RunLine(Document):
     verdict: Verdict = Field(description="Verdict of the run.")
     reason: Reason | None = Field(description="Why it does not count; null when it does.")
     achieved_rps: float | None = Field(description="Achieved rate.")
+    failed_count: Count | None = Field(
+        default=None, description="Failed requests; null in what was written as weighbridge.summary/1."
+    )
+    request_count: Count | None = Field(default=None, description="Requests of the window; null likewise.")
     response_p50_ms: float | None = Field(description="Median response time, ms.")
     load_before: LoadReading | None = Field(description="Machine before.")
     load_after: LoadReading | None = Field(description="Machine after.")
@@ -67,6 +86,9 @@ class CellSummary(Figures):
     runs_attempted: Count = Field(description="Runs tried.")
     rejected: tuple[Rejected, ...] = Field(default=(), description="Attempts that do not count.")
     runs: tuple[RunLine, ...] = Field(default=(), description="Every attempt.")
+    failed: FailedRequests | None = Field(
+        default=None, description="What failed over all attempts that were not rejected for the rig; null: nothing."
+    )
     offered_rps: float | None = Field(description="Requests per second asked for.")
     served_text: str | None = Field(default=None, description="`served X of Y per second` of a saturated cell.")
     load_before: LoadReading | None = Field(description="Machine before the first accepted run.")

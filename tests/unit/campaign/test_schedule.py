@@ -6,6 +6,8 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
+import pytest
+
 from weighbridge.campaign.schedule import (
     LaneSpec,
     Schedule,
@@ -18,6 +20,7 @@ from weighbridge.campaign.schedule import (
 from weighbridge.matrix.cells import Cell, LaneKey
 from weighbridge.matrix.loads import ClientsLoad
 from weighbridge.matrix.requests import AnswerSpec, PayloadSpec
+from weighbridge.record.coded import Reason
 
 Result = TypeVar("Result")
 Verdict = Callable[[str, int], str | None]
@@ -47,7 +50,7 @@ def run(schedule: Schedule[Result], reason_of: Verdict = lambda _cell, _visit: N
 
 
 def _record(name: str, code: str | None) -> Any:
-    reason = None if code is None else SimpleNamespace(code=code, detail="")
+    reason = None if code is None else Reason.of(code)
     return SimpleNamespace(cell=name, accepted=code is None, reason=reason)
 
 
@@ -66,17 +69,25 @@ def test_a_matrix_is_blocks_of_lanes() -> None:
     assert all(visit.is_planned and visit.preparation == "tried" and not visit.shelf for visit in visits)
 
 
-def test_what_was_rejected_is_tried_again_within_its_block() -> None:
-    """Only rejected windows, behind the others of their block, up to the attempts allowed; not what is not served."""
-    bad = {"a.none.work.plain.clients-2": "steal", "b.none.work.plain.clients-1": "not_served"}
-    visits, _ = run(matrix_schedule(ORDER[:1], 3), lambda name, _: bad.get(name))
+@pytest.mark.parametrize("theirs", ["errors", "crashed", "not_served", "incomplete", "provider_count"])
+def test_the_rigs_doing_is_tried_again_within_its_block_and_the_gateways_is_not(theirs: str) -> None:
+    """Only what the rig spoiled, behind the others of its block: a gateway's failed window is not tried away."""
+    bad = {"a.none.work.plain.clients-2": "load_limit", "b.none.work.plain.clients-1": theirs}
+    visits, _ = run(matrix_schedule(ORDER[:1], 2), lambda name, _: bad.get(name))
 
     told = [(visit.round, visit.is_planned, [window.cell.load.name for window in visit.windows]) for visit in visits]
-    assert told == [
-        (1, True, ["clients-1", "clients-2"]), (1, True, ["clients-1"]), (2, False, ["clients-2"]),
-        (3, False, ["clients-2"]),
-    ]  # fmt: skip
-    assert [visit.waits_idle for visit in visits] == [True, False, True, True]
+    assert told == [(1, True, ["clients-1", "clients-2"]), (1, True, ["clients-1"]), (2, False, ["clients-2"])]
+    assert [visit.waits_idle for visit in visits] == [True, False, True]
+
+
+def test_no_cell_has_more_attempts_than_twice_its_wanted_runs() -> None:
+    """Four wanted runs that the rig always spoils: eight attempts, however many a block allows."""
+    name = "a.none.work.plain.clients-2"
+    visits, _ = run(matrix_schedule(ORDER * 2, 5), lambda cell, _: "generator_lag" if cell == name else None)
+
+    tried = [window.cell.id for visit in visits for window in visit.windows]
+    assert tried.count(name) == 8
+    assert {other: tried.count(other) for other in set(tried) - {name}} == dict.fromkeys(set(tried) - {name}, 4)
 
 
 def test_a_block_returns_every_attempt() -> None:

@@ -8,12 +8,15 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator, Sequence
 
-from weighbridge.judge.cell import cell_open_streams, cell_probe
+from weighbridge.judge.cell import cell_open_streams, cell_probe, enough_runs
+from weighbridge.judge.cell.enough_runs import too_few
 from weighbridge.judge.cell.merging import merge
 from weighbridge.judge.cell.shift import shifts
 from weighbridge.judge.cell.verdict import Attempts, Outcome, outcome, rejected_by_reason
 from weighbridge.judge.run import checks
+from weighbridge.judge.run.failed_requests import failed_in_run
 from weighbridge.record.codes import ordered_flags
+from weighbridge.record.figures import NOT_MEASURED
 from weighbridge.record.measured import Values
 from weighbridge.record.run import RunRecord
 from weighbridge.record.summary import CellSummary, RunLine
@@ -32,7 +35,7 @@ def summarise_cell(attempts: Attempts, baselines: Sequence[RunRecord]) -> CellSu
         "littles_rps": _littles(accepted, plan.load.concurrency),
         "memory_per_stream_bytes": cell_open_streams.memory(attempts, found),
     }
-    flags = (*found.flags, *_run_flags(attempts), *moved.flags, *seen.flags)
+    flags = (*found.flags, *_run_flags(attempts), *moved.flags, *seen.flags, *enough_runs.flags(figures))
     return _bare(attempts, found, flags).with_figures(figures)
 
 
@@ -59,6 +62,7 @@ def _bare(attempts: Attempts, found: Outcome, flags: Sequence[str]) -> CellSumma
         runs_attempted=len(attempts.runs),
         rejected=rejected_by_reason(attempts.rejected),
         runs=tuple(_line(run) for run in attempts.runs),
+        failed=found.failed,
         offered_rps=plan.load.offered_rps,
         served_text=found.served,
         load_before=accepted[0].load_before if accepted else None,
@@ -78,11 +82,12 @@ def _littles(accepted: Sequence[RunRecord], clients: int) -> float | None:
     times = [run.figures.timing("service_ms") for run in accepted if run.figures is not None]
     values = [checks.littles_rps(one, clients) for one in times]
     known = [value for value in values if value is not None]
-    return statistics.median(known) if known else None
+    lacking = [NOT_MEASURED] * (len(accepted) - len(known))
+    return statistics.median(known) if known and too_few(len(known), lacking) is None else None
 
 
 def _line(run: RunRecord) -> RunLine:
-    figures = run.figures
+    figures, failed = run.figures, failed_in_run(run)
     return RunLine(
         block=run.block,
         attempt=run.attempt,
@@ -90,6 +95,8 @@ def _line(run: RunRecord) -> RunLine:
         verdict=run.verdict,
         reason=run.reason,
         achieved_rps=None if figures is None else figures.known("achieved_rps"),
+        failed_count=failed.count,
+        request_count=failed.request_count,
         response_p50_ms=None if figures is None else figures.percentile("response_ms", "p50"),
         load_before=run.load_before,
         load_after=run.load_after,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 
+from weighbridge.judge.cell.enough_runs import too_few
 from weighbridge.judge.cell.merging import missing
 from weighbridge.judge.cell.verdict import Attempts, Outcome
 from weighbridge.judge.figures.open_streams import bytes_per_stream
@@ -29,4 +30,12 @@ def memory(attempts: Attempts, found: Outcome) -> FigureOrAbsent:
     known = [slope for slope in slopes if slope is not None]
     if not known:
         return NOT_TOLD
-    return Figure(value=statistics.median(known), low=min(known), high=max(known), interval=interval(known))
+    lacking = len(attempts.accepted) - len(known)
+    return too_few(len(known), [NOT_TOLD] * lacking) or Figure(
+        value=statistics.median(known),
+        low=min(known),
+        high=max(known),
+        interval=interval(known),
+        run_count=len(known),
+        missing_run_count=lacking,
+    )

@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from weighbridge.judge.cell.merging import merged, missing
+from weighbridge.judge.cell.enough_runs import too_few
+from weighbridge.judge.cell.merging import merged, merged_with_rejected, missing
 from weighbridge.judge.cell.shift import BASELINE_SHARE, pairs_of
 from weighbridge.judge.cell.verdict import Attempts, Outcome
 from weighbridge.judge.figures import buffering
 from weighbridge.judge.stats.timing import SHARES, merge_runs
 from weighbridge.matrix.cells import BASELINE
 from weighbridge.matrix.requests import Mode
-from weighbridge.record.figures import Timing, TimingOrAbsent, absent_by
+from weighbridge.record.figures import NOT_MEASURED, Timing, TimingOrAbsent, absent_by
 from weighbridge.record.measured import Values
 from weighbridge.record.metrics import METRICS, TimeKey
 from weighbridge.record.probe_counts import Bunching
@@ -41,7 +42,7 @@ def summarise(attempts: Attempts, baselines: Sequence[RunRecord], found: Outcome
     headline = headline_of(attempts.plan.mode)
     good_baselines = [run for run in baselines if run.accepted]
     figures: Values = {
-        "added_with_rejected_ms": merged(attempts.runs, headline, attempts, found),
+        "added_with_rejected_ms": merged_with_rejected(headline, attempts, found),
         "self_reported_difference_ms": _self_reported_difference(attempts, headline, found),
         "buffering": buffering_against(attempts.accepted, good_baselines),
     }
@@ -52,6 +53,8 @@ def summarise(attempts: Attempts, baselines: Sequence[RunRecord], found: Outcome
 def buffering_against(accepted: Sequence[RunRecord], baselines: Sequence[RunRecord]) -> str | None:
     """Judge the buffering of the runs together, against the direct lane of the same blocks where there is one."""
     mine = [one for run in accepted for one in _bunching(run)]
+    if too_few(len(mine), [NOT_MEASURED] * (len(accepted) - len(mine))):
+        return None
     blocks = {run.block for run in accepted}
     theirs = [one for run in baselines if run.block in blocks for one in _bunching(run)]
     return buffering.verdict(buffering.added(mine), buffering.added(theirs) if theirs else None) if mine else None
@@ -74,7 +77,10 @@ def _self_reported_difference(attempts: Attempts, headline: TimeKey, found: Outc
     if not any(isinstance(one, Timing) for one in reports):
         return reports[0]
     differences = [one for run in accepted for one in _difference(run, headline)]
-    return absent or (merge_runs(differences) if differences else merged(accepted, headline, attempts, found))
+    if absent is not None or not differences:
+        return absent or merged(accepted, headline, attempts, found)
+    lacking = len(accepted) - len(differences)
+    return too_few(len(differences), [NOT_MEASURED] * lacking) or merge_runs(differences, lacking)
 
 
 def _difference(run: RunRecord, headline: TimeKey) -> Iterator[Timing]:

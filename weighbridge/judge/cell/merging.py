@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 
+from weighbridge.judge.cell.enough_runs import too_few
 from weighbridge.judge.cell.rates_and_costs import of_record
 from weighbridge.judge.cell.verdict import Attempts, Outcome
 from weighbridge.judge.figures import buffering, fidelity, stamps
@@ -29,14 +30,26 @@ def merge(attempts: Attempts, found: Outcome) -> dict[MetricKey, FigureValue]:
             continue
         absent = missing(metric, attempts.plan, found)
         runs = every if metric.with_rejected else accepted
-        made[metric.key] = absent or rule([one[metric.key] for one in runs if metric.key in one], found)
+        made[metric.key] = absent or rule(_given(metric.key, runs), found)
     return made
 
 
 def merged(runs: Sequence[RunRecord], key: TimeKey, attempts: Attempts, found: Outcome) -> TimingOrAbsent:
-    """Return a time of these runs, or why there is none."""
+    """Return a time of these accepted runs, or why there is none."""
     absent = missing(METRICS[key], attempts.plan, found)
-    return absent or _timing([one[key] for one in map(values_of, runs) if key in one], found)
+    return absent or _timing(_given(key, [values_of(run) for run in runs]), found)
+
+
+def merged_with_rejected(key: TimeKey, attempts: Attempts, found: Outcome) -> TimingOrAbsent:
+    """Return a time of all attempts that have it, however few, or why there is none."""
+    absent = missing(METRICS[key], attempts.plan, found)
+    if absent is not None:
+        return absent
+    given = _given(key, [values_of(run) for run in attempts.runs])
+    known = [one for one in given if isinstance(one, Timing)]
+    if not known:
+        return _timing(given, found)
+    return merge_runs(known, missing_count=len(given) - len(known))
 
 
 def missing(metric: Metric, plan: PlannedCell, found: Outcome) -> Absent | None:
@@ -49,7 +62,8 @@ def missing(metric: Metric, plan: PlannedCell, found: Outcome) -> Absent | None:
         return Absent(absent="no_open_streams")
     if found.served is not None and not metric.of_saturated:
         return absent_by("saturated", found.served)
-    return None
+    # An errored cell may have accepted runs: they are its lucky ones.
+    return absent_by(found.verdict) if found.reason is not None and not metric.with_rejected else None
 
 
 def values_of(run: RunRecord) -> Values:
@@ -57,25 +71,45 @@ def values_of(run: RunRecord) -> Values:
     return {**(run.figures.figures if run.figures is not None else {}), **of_record(run)}
 
 
+def _given(key: MetricKey, runs: Sequence[Values]) -> list[FigureValue]:
+    """Return what each run has of a figure; one whose window left no figures did not measure it."""
+    kind = METRICS[key].kind
+    nothing = NOT_MEASURED if kind in ("time", "value") else None
+    return [one.get(key, nothing) for one in runs if key in one or nothing is not None]
+
+
 def _timing(given: Given, found: Outcome) -> TimingOrAbsent:
     """Return the median over the runs; a saturated cell has only what all its runs have."""
     known = [one for one in given if isinstance(one, Timing)]
-    absent = [one for one in given if isinstance(one, Absent)]
-    if absent and (not known or found.verdict == "saturated"):
+    absent = _absent(given)
+    if not known and not absent:
+        return absent_by(found.verdict)
+    if absent and found.verdict == "saturated":
         return absent[0]
-    return merge_runs(known) if known else absent_by(found.verdict)
+    return too_few(len(known), absent) or merge_runs(known, missing_count=len(absent))
 
 
 def _median(given: Given, found: Outcome) -> FigureValue:
     values = [one.value for one in given if isinstance(one, Figure)]
-    if values:
-        return Figure(value=statistics.median(values), low=min(values), high=max(values))
-    return _first_absent(given, found)
+    absent = _absent(given)
+    if not values:
+        return _first_absent(given, found)
+    return too_few(len(values), absent) or Figure(
+        value=statistics.median(values),
+        low=min(values),
+        high=max(values),
+        run_count=len(values),
+        missing_run_count=len(absent),
+    )
 
 
 def _first_absent(given: Given, found: Outcome) -> Absent:
-    absent = [one for one in given if isinstance(one, Absent)]
+    absent = _absent(given)
     return next((one for one in absent if one != NOT_MEASURED), absent[0] if absent else absent_by(found.verdict))
+
+
+def _absent(given: Given) -> list[Absent]:
+    return [one for one in given if isinstance(one, Absent)]
 
 
 def _counts(given: Given) -> list[int]:
@@ -100,9 +134,9 @@ def _added(given: Given, found: Outcome) -> FigureValue:
     answers = [one for one in given if isinstance(one, Fidelity)]
     stamped = [one for one in given if isinstance(one, StampCounts)]
     if bunched:
-        return buffering.added(bunched)
+        return too_few(len(bunched), _absent(given)) or buffering.added(bunched)
     if answers:
-        return fidelity.added(answers)
+        return too_few(len(answers), _absent(given)) or fidelity.added(answers)
     return stamps.added(stamped) if stamped else _first_absent(given, found)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from weighbridge.judge.cell.enough_runs import too_few
 from weighbridge.judge.cell.merging import missing
 from weighbridge.judge.cell.verdict import Attempts, Outcome
 from weighbridge.judge.run import checks
@@ -52,7 +53,7 @@ def shifts(attempts: Attempts, baselines: Sequence[RunRecord], found: Outcome) -
             (attempts.runs, baselines) if metric.with_rejected else (attempts.accepted, _accepted(baselines))
         )
         pairs = pairs_of(runs, direct, metric.shift_of)
-        moved = shift(pairs)
+        moved = shift(pairs, 0 if metric.with_rejected else len(runs) - len(pairs))
         figures[metric.key] = moved
         if not metric.with_rejected:
             flags += _flags(metric, moved, pairs, _planned_ms(metric.shift_of, attempts.plan))
@@ -84,15 +85,17 @@ def _flags(metric: Metric, moved: TimingOrAbsent, pairs: Sequence[Pair], planned
         yield "shift_not_monotone"
 
 
-def shift(pairs: Sequence[Pair]) -> TimingOrAbsent:
+def shift(pairs: Sequence[Pair], missing_count: int = 0) -> TimingOrAbsent:
     """Return the median over the pairs (gateway, direct) of percentile minus percentile, with the interval over them.
 
+    `missing_count` accepted runs have no pair; with more than a third of all there is no shift.
     `n` is the smallest sample size of any run of either lane. It has no mean. A percentile that is null or has
     few samples on one side is so in the shift.
     """
     if not pairs:
         return NO_BASELINE
-    return merge_runs([difference(through, direct) for through, direct in pairs])
+    absent = too_few(len(pairs), [NO_BASELINE] * missing_count)
+    return absent or merge_runs([difference(through, direct) for through, direct in pairs], missing_count)
 
 
 def difference(through: Timing, direct: Timing) -> Timing:

@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from weighbridge.judge.run.sentences import served_text
+from weighbridge.judge.cell.failed_windows import failed_requests, is_errored, is_of_gateway, lost_blocks
+from weighbridge.judge.run.sentences import failed_text, served_text
 from weighbridge.judge.stats.timing import median_or_none
 from weighbridge.record.cell import PlannedCell
 from weighbridge.record.coded import Reason
 from weighbridge.record.codes import Verdict
 from weighbridge.record.run import RunRecord
-from weighbridge.record.summary import Rejected
+from weighbridge.record.summary import FailedRequests, Rejected
 
 
 @dataclass(frozen=True)
@@ -38,20 +39,21 @@ class Attempts:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Verdict of a cell with the reason behind it; `served` is set for a saturated one."""
+    """Verdict of a cell with the reason behind it; `served` of a saturated one, `failed` where something failed."""
 
     verdict: Verdict
     reason: Reason | None
     flags: tuple[str, ...] = ()
     served: str | None = None
+    failed: FailedRequests | None = None
 
 
 def outcome(attempts: Attempts) -> Outcome:
     """Return what a cell's attempts say together.
 
     Not claimed: `not_supported`; not to be had: `unavailable`; nothing accepted: the verdict of the commonest
-    reason. When fewer were accepted than wanted and more attempts were rejected for the gateway's doing than
-    accepted, those speak, so that no gateway is shown by its lucky runs.
+    reason. Where too much failed over all attempts that were not rejected for the rig (`is_errored`), the rejected
+    ones speak, so that no gateway is shown by its lucky runs; where less failed, a flag says so.
     One run that a cache answered voids the cell. Saturated when half of the accepted runs or more are.
     """
     plan = attempts.plan
@@ -61,15 +63,17 @@ def outcome(attempts: Attempts) -> Outcome:
         return _without_runs(Reason.of("unavailable", attempts.unavailable))
     if not attempts.runs:
         return _without_runs(Reason.of("not_run", _why_not_run(attempts.status)))
-    theirs = [run for run in attempts.rejected if _reason(run).class_ == "gateway"]
+    failed = failed_requests(attempts.runs)
     cached = [run for run in attempts.rejected if _reason(run).code == "cache_hit"]
     if cached:
-        return _rejected_outcome(cached)
+        return _rejected_outcome(cached, failed)
     if not attempts.accepted:
-        return _rejected_outcome(attempts.rejected)
-    if len(attempts.accepted) < attempts.wanted and len(theirs) > len(attempts.accepted):
-        return _rejected_outcome(theirs)
-    return _accepted_outcome(attempts)
+        return _rejected_outcome(attempts.rejected, failed)
+    spoiled = [run for run in attempts.rejected if is_of_gateway(run)]
+    if spoiled and failed is not None and is_errored(failed, lost_blocks(attempts.runs), attempts.wanted):
+        errored = [run for run in spoiled if _reason(run).verdict == "errored"]
+        return _rejected_outcome(errored or spoiled, failed, said=True)
+    return _accepted_outcome(attempts, failed)
 
 
 def rejected_by_reason(runs: Sequence[RunRecord]) -> tuple[Rejected, ...]:
@@ -83,21 +87,27 @@ def rejected_by_reason(runs: Sequence[RunRecord]) -> tuple[Rejected, ...]:
     return tuple(Rejected(reason=first[code], count=count) for code, count in counted.most_common())
 
 
-def _accepted_outcome(attempts: Attempts) -> Outcome:
+def _accepted_outcome(attempts: Attempts, failed: FailedRequests | None) -> Outcome:
     accepted = attempts.accepted
     saturated = [run for run in accepted if run.verdict == "saturated"]
     flags = ["few_runs"] if len(accepted) < attempts.wanted else []
+    flags += ["failed_in_some_runs"] if failed is not None else []
     if 2 * len(saturated) >= len(accepted):
         served = served_text(_achieved(saturated), attempts.plan.load.offered_rps)
-        return Outcome("saturated", None, tuple(flags), served)
+        return Outcome("saturated", None, tuple(flags), served, failed)
     if saturated:
         flags.append("saturated_in_some_runs")
-    return Outcome("valid", None, tuple(flags))
+    return Outcome("valid", None, tuple(flags), failed=failed)
 
 
-def _rejected_outcome(speaking: Sequence[RunRecord]) -> Outcome:
+def _rejected_outcome(
+    speaking: Sequence[RunRecord], failed: FailedRequests | None, *, said: bool = False
+) -> Outcome:  # fmt: skip
+    """Return what the commonest reason says; `said` puts in front how much failed of all."""
     first = rejected_by_reason(speaking)[0].reason
-    return Outcome(first.verdict, first)
+    if said and failed is not None:
+        first = Reason.of(first.code, f"{failed_text(failed)}; the first: {first.detail}")
+    return Outcome(first.verdict, first, failed=failed)
 
 
 def _without_runs(reason: Reason) -> Outcome:

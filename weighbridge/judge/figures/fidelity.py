@@ -117,11 +117,6 @@ def added(parts: Sequence[Fidelity]) -> Fidelity:
     )
 
 
-def unwhole_count(found: object) -> int:
-    """Count good answers that lack a chunk, or have one twice or out of order: errors, whatever their status says."""
-    return found.answer_count - found.sequence_whole_count if isinstance(found, Fidelity) else 0
-
-
 def _level(events_equal: bool, text_whole: bool) -> FidelityLevel:
     if not text_whole:
         return "differs"

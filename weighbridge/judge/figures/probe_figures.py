@@ -84,6 +84,23 @@ def inband_figures(window: Window) -> Values:
     }
 
 
+def unwhole_count(facts: Trace | None) -> int:
+    """Count streams that the probe calls good but that lack a chunk or the end, or have one twice or out of order.
+
+    They failed, whatever their status says.
+    """
+    if facts is None or facts.mode == "plain":
+        return 0
+    good = stamps.good_requests(facts.requests)
+    unwhole = good & (facts.requests.done_seen <= 0)
+    if facts.events is not None:
+        every = chunk_gaps.of_rows(facts.events, good)
+        if (every.sequence != UNKNOWN).any():
+            chunks = fidelity.check_chunks(every, len(good), facts.answer.chunk_count)
+            unwhole |= good & ~chunks.sequence_whole
+    return int(np.count_nonzero(unwhole))
+
+
 def pick_rows(facts: Trace) -> Picked:
     """Return which rows count, and the state of every stamp."""
     requests = facts.requests

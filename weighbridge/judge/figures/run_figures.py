@@ -11,9 +11,8 @@ from typing import Literal
 
 import numpy as np
 
-from weighbridge.judge.figures.fidelity import unwhole_count
 from weighbridge.judge.figures.in_flight import in_flight_max
-from weighbridge.judge.figures.probe_figures import inband_figures
+from weighbridge.judge.figures.probe_figures import inband_figures, unwhole_count
 from weighbridge.judge.figures.row_masks import Mask, answered, error_count, good_answers, untrimmed, whole_answers
 from weighbridge.judge.stats.timing import SHARES, few_samples, timing_or_absent
 from weighbridge.judge.window import Client, Window
@@ -62,7 +61,7 @@ def run_figures(window: Window) -> RunFigures | None:
         "goodput_rps": _rate(rate.goodput_rps),
         "trimmed_count": _trimmed_count(lead),
         "request_count": _behind(timings["service_ms"], timings["response_ms"]),
-        "error_count": sum(map(error_count, window.reports)) + unwhole_count(inband.get("fidelity")),
+        "error_count": sum(map(error_count, window.reports)) + unwhole_count(window.trace),
         "in_flight_max_count": None if samples is None else _in_flight_max(samples, lead.load.connections),
         "rate_error_ratio": None if samples is None else send_rate_error(samples, lead.load.offered_rps),
         "lagged_count": 0,

@@ -15,9 +15,10 @@ from weighbridge.judge.figures.stamps import cache_hits
 from weighbridge.judge.inputs import Attempted, Judgement
 from weighbridge.judge.run import rig_limits
 from weighbridge.judge.run.checks import run_flags
+from weighbridge.judge.run.failed_requests import Failed, failed_in_window, timeout_count
 from weighbridge.judge.run.offered_rate import RateCheck, check_rate
 from weighbridge.judge.run.sentences import client_text, failures_text, served_text, unwhole_text
-from weighbridge.judge.window import Client
+from weighbridge.judge.window import Client, Window
 from weighbridge.record.coded import Reason
 from weighbridge.record.codes import ordered_flags
 from weighbridge.record.load_report import LoadReport
@@ -63,7 +64,7 @@ def _flags(inputs: Attempted, rate: RateCheck | None) -> Iterator[str]:
         yield "rate_low"
     if rate.connections_full:
         yield "connections_full"
-    if rate.missed and inputs.window is not None and any(map(_timeouts, inputs.window.reports)):
+    if rate.missed and inputs.window is not None and any(map(timeout_count, inputs.window.reports)):
         yield "timeouts"
 
 
@@ -117,13 +118,21 @@ def _open_streams(inputs: Attempted, _rate: RateCheck | None) -> Finding:
 def _errors(inputs: Attempted, rate: RateCheck | None) -> Finding:
     if inputs.window is None:
         return None
-    reports = inputs.window.reports
-    count = sum(map(error_count, reports))
-    # Waiting beyond the time-out is what a queue of a saturated lane looks like: flagged, not an error.
-    late = sum(map(_timeouts, reports)) if rate is not None and rate.missed and not rate.stopped else 0
-    if count <= late:
+    saturated = rate is not None and rate.missed and not rate.stopped
+    failed = failed_in_window(inputs.window.reports, inputs.figures, saturated=saturated)
+    if not failed.rejects and not _seen_in_part(inputs.window, failed):
         return None
-    return Reason.of("errors", failures_text(reports, count))
+    unwhole = None if inputs.figures is None else unwhole_text(inputs.figures)
+    text = failures_text(inputs.window.reports, failed.count)
+    return Reason.of("errors", text if unwhole is None else f"{text}; {unwhole}")
+
+
+def _seen_in_part(window: Window, failed: Failed) -> bool:
+    """Tell whether a probe beside a driver that reads no content saw a bad one: of the others nobody knows."""
+    if window.trace is None or window.lead.sees_stamps:
+        return False
+    told = [(client.report.failed_by_class or {}).get("other", 0) for client in window.clients if client.report]
+    return any(told[1:]) or failed.count > sum(map(error_count, window.reports))
 
 
 def _cache_hit(inputs: Attempted, _rate: RateCheck | None) -> Finding:
@@ -135,13 +144,6 @@ def _cache_hit(inputs: Attempted, _rate: RateCheck | None) -> Finding:
         "earlier request too: a cache answered, so no time of this cell is the gateway's"
     )
     return Reason.of("cache_hit", text)
-
-
-def _whole(inputs: Attempted, _rate: RateCheck | None) -> Finding:
-    if inputs.figures is None:
-        return None
-    text = unwhole_text(inputs.figures)
-    return None if text is None else Reason.of("errors", text)
 
 
 def _rate(inputs: Attempted, rate: RateCheck | None) -> Finding:
@@ -192,26 +194,22 @@ def _provider_count(inputs: Attempted, rate: RateCheck | None) -> Finding:
     counts = None if inputs.window is None else inputs.window.counts
     if counts is None or (rate is not None and rate.missed):
         return None
-    sent = counts.client_sent_count
-    if (
-        sent is None
-        or sent == counts.provider_request_count
-        or sent + _retries(inputs) == counts.provider_request_count
-    ):
+    sent, received = counts.client_sent_count, counts.provider_request_count
+    if sent is None or any(0 <= made - received <= _failed(inputs) for made in (sent, sent + _retries(inputs))):
         return None
-    return Reason.of(
-        "provider_count", f"the provider received {counts.provider_request_count} requests for {sent} sent"
-    )
+    return Reason.of("provider_count", f"the provider received {received} requests for {sent} sent")
+
+
+def _failed(inputs: Attempted) -> int:
+    """Count the requests that need not have got to the provider: they failed, and were too few to reject the run."""
+    window = inputs.window
+    return 0 if window is None else failed_in_window(window.reports, inputs.figures, saturated=False).count
 
 
 def _retries(inputs: Attempted) -> int:
     """Count the provider calls that are explained: the gateway called again for a reference."""
     counts = None if inputs.figures is None else inputs.figures.stamps
     return (counts.retry_count or 0) if isinstance(counts, StampCounts) else 0
-
-
-def _timeouts(report: LoadReport) -> int:
-    return (report.failed_by_class or {}).get("timeout", 0)
 
 
 def _served(inputs: Attempted) -> str:
@@ -236,7 +234,6 @@ _RULES: tuple[Rule, ...] = (
     _open_streams,
     _cache_hit,
     _errors,
-    _whole,
     _rate,
     _complete,
     _provider_count,

@@ -10,6 +10,7 @@ from weighbridge.record.figures import Figure
 from weighbridge.record.load_report import LoadReport
 from weighbridge.record.measured import RunFigures
 from weighbridge.record.probe_counts import Fidelity
+from weighbridge.record.summary import FailedRequests
 
 _CLIENTS: Mapping[str, str] = MappingProxyType(
     {
@@ -51,6 +52,25 @@ def failures_text(reports: Sequence[LoadReport], count: int) -> str:
     scheduled = [report.scheduled_count for report in reports]
     of_all = "" if None in scheduled else f" of {sum(one for one in scheduled if one is not None)}"
     return f"{count}{of_all} requests failed" + (f": {detail}" if detail else "")
+
+
+def failed_text(failed: FailedRequests) -> str:
+    """Return how many windows and requests of a cell failed.
+
+    Such as `3 of 6 windows, 5 of 9,000 requests (0.06 %, 0.02–0.13)`; without a request the windows alone.
+    """
+    windows = f"{failed.failed_window_count} of {failed.window_count} windows"
+    if not failed.request_count or failed.low_ratio is None or failed.high_ratio is None:
+        return windows
+    share = _per_cent(failed.failed_count / failed.request_count)
+    bounds = f"{_per_cent(failed.low_ratio)}–{_per_cent(failed.high_ratio)}"
+    return f"{windows}, {failed.failed_count:,} of {failed.request_count:,} requests ({share} %, {bounds})"
+
+
+def _per_cent(ratio: float) -> str:
+    """Return a share in per cent with two decimals, with one digit where these are zeros: `0.06`, `0.002`, `0`."""
+    value = 100 * ratio
+    return f"{value:.2f}" if value >= 0.005 else f"{value:.1g}"
 
 
 def unwhole_text(figures: RunFigures) -> str | None:

@@ -69,9 +69,10 @@ def ordinal(number: int) -> str:
     return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th') }"
 
 
-def merge_runs(timings: Sequence[Timing]) -> TimingOrAbsent:
+def merge_runs(timings: Sequence[Timing], missing_count: int = 0) -> TimingOrAbsent:
     """Return the median over the runs of each percentile and of the mean; `n` is that of the smallest run.
 
+    `missing_count` is how many other runs lack the figure: whether that is too many is for the caller to say.
     A percentile that is null in one run is null, one that has few samples in one run has few samples (with
     the rank of the smallest such run). The interval is for 3 runs and more, of full percentiles only.
     """
@@ -89,6 +90,8 @@ def merge_runs(timings: Sequence[Timing]) -> TimingOrAbsent:
         mean=median_or_none([one.mean for one in timings]),
         n=smallest.n,
         interval=Interval(**intervals) if any(intervals.values()) else None,
+        run_count=len(timings),
+        missing_run_count=missing_count,
         few_samples={name: text for name, text in few.items() if not _has_none(values[name])},
         absent={name: why for one in reversed(timings) for name, why in one.absent.items()},
     )
@@ -104,6 +107,8 @@ def without(one: Timing, reasons: Mapping[Percentile, Absent]) -> Timing:
         mean=one.mean,
         n=one.n,
         interval=one.interval,
+        run_count=one.run_count,
+        missing_run_count=one.missing_run_count,
         few_samples=kept,
         absent={**one.absent, **reasons},
     )

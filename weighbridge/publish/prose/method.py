@@ -31,9 +31,10 @@ answers. Warm-up requests are left out, and so is the first request of each conn
 connect.
 """
 _ACCEPTANCE = """\
-A run counts unless requests failed, samples are missing, the provider saw another number of requests than were
-sent, or the machine's load passed the limit of the matrix. A rejected run is repeated, at most up to twice the
-wanted runs, and kept with its reason. No sample is dropped as an outlier.
+A run counts unless more than 0.1 % of its requests failed (below 1,000: any), samples are missing, the provider saw
+another number of requests than were sent, or the machine's load passed the limit of the matrix. What the rig spoiled
+is repeated, at most up to twice the wanted runs; what the gateway spoiled is not, and counts against it. Every
+rejected run is kept with its reason. No sample is dropped as an outlier.
 """
 _STAMPS = """\
 Stamps are letters in the text of an answer and of every chunk, with a check letter; each prompt carries its own

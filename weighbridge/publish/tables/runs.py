@@ -172,12 +172,19 @@ def _attempt(run: RunLine) -> tuple[Cell, ...]:
     rate = numbers.ABSENT if run.achieved_rps is None else numbers.rps(run.achieved_rps)
     return (
         Cell(f"block {run.block}{attempt}", label="Run"),
-        Cell(outcome, label="Outcome", small=run.reason.text if run.reason else ""),
+        Cell(outcome, label="Outcome", small=run.reason.text if run.reason else _failed(run)),
         Cell(p50, label="p50, ms", css="n"),
         Cell(rate, label="Achieved/s", css="n"),
         _reading(run.load_before, "Load before"),
         _reading(run.load_after, "Load after"),
     )
+
+
+def _failed(run: RunLine) -> str:
+    """Return `1 of 1,500 requests failed` of a window that counts all the same; empty where none did."""
+    if not run.failed_count or run.request_count is None:
+        return ""
+    return f"{numbers.count(run.failed_count)} of {numbers.plural(run.request_count, 'request')} failed"
 
 
 def _reading(reading: LoadReading | None, label: str) -> Cell:

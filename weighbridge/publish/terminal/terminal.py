@@ -27,6 +27,7 @@ from weighbridge.publish.text.wording import (
     SHIFT_ALONE_TEXT,
     STATUSES,
     absence_text,
+    failed_remark,
     grade_text,
     leading,
     reason_text,
@@ -103,7 +104,8 @@ def _remarks(summary: Summary, names: Names, cells: list[CellSummary]) -> list[s
     reasons = dict.fromkeys(
         f"{plain(cell.cell, limit=120)}{label(names, cell)}: {_outcome(cell, text)}"
         for cell in cells
-        if cell.verdict != "not_supported" and (text := reason_text(cell, summary.status))
+        for text in (reason_text(cell, summary.status), failed_remark(cell))
+        if cell.verdict != "not_supported" and text
     )
     return ["\n".join([*lines, *reasons])]
 

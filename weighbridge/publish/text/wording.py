@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from weighbridge.judge.run.sentences import failed_text
 from weighbridge.publish.text.sanitise import plain
 from weighbridge.record.campaign import Grade
 from weighbridge.record.coded import CampaignWarning
-from weighbridge.record.codes import REASONS
+from weighbridge.record.codes import FLAGS, REASONS
 from weighbridge.record.figures import Absent
 from weighbridge.record.summary import CellSummary
 
@@ -89,6 +90,19 @@ def absence_text(absent: Absent) -> str:
 def leading(warnings: Sequence[CampaignWarning]) -> list[str]:
     """Return the warnings that belong at the top of a page, each a sentence."""
     return [f"{plain(one.text).rstrip('.')}." for one in warnings if one.leads]
+
+
+def flag_text(cell: CellSummary, flag: str) -> str:
+    """Return what a flag of a cell means, with what failed where it says that something did."""
+    failed = failed_remark(cell) if flag == "failed_in_some_runs" else ""
+    return f"{failed}. {FLAGS[flag]}" if failed else FLAGS[flag]
+
+
+def failed_remark(cell: CellSummary) -> str:
+    """Return `failed in 3 of 6 windows, 5 of 9,000 requests (…)` of a cell that has figures; else empty."""
+    if cell.failed is None or "failed_in_some_runs" not in cell.flags:
+        return ""
+    return f"failed in {failed_text(cell.failed)}"
 
 
 def reason_text(cell: CellSummary, status: str) -> str:

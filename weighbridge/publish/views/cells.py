@@ -61,8 +61,8 @@ def _percentile(timing: Timing, name: Percentile, notes: Notes, label: str) -> C
     if name in timing.few_samples:
         rank = plain(timing.few_samples[name], limit=40)
         title = f"{rank}: fewer than 10 samples lie beyond {name}"
-        return Cell(text, label=label, small=rank, title=title, css="n grey")
-    return Cell(text, label=label, small=interval_text(timing, name), css="n")
+        return Cell(text, label=label, small=with_runs(rank, timing), title=title, css="n grey")
+    return Cell(text, label=label, small=with_runs(interval_text(timing, name), timing), css="n")
 
 
 def _no_sample(timing: Timing) -> Absent:
@@ -88,6 +88,13 @@ def interval_text(timing: Timing, name: Percentile) -> str:
         return ""
     bounds = {"p50": timing.interval.p50, "p95": timing.interval.p95, "p99": timing.interval.p99}[name]
     return f"{numbers.ms(bounds[0])} to {numbers.ms(bounds[1])}" if bounds else ""
+
+
+def with_runs(text: str, figure: Timing | Figure) -> str:
+    """Return a second line with `2 of 3 runs` behind it where not all accepted runs have the figure."""
+    total = figure.run_count + figure.missing_run_count
+    runs = f"{figure.run_count} of {numbers.plural(total, 'run')}" if figure.missing_run_count else ""
+    return " · ".join(part for part in (text, runs) if part)
 
 
 def has_spread(figure: Figure) -> bool:

@@ -8,7 +8,7 @@ from typing import cast
 
 from weighbridge.publish.text import numbers
 from weighbridge.publish.text.sanitise import Code
-from weighbridge.publish.views.cells import Notes, absent_cell, grey_text, has_spread, timing_cells
+from weighbridge.publish.views.cells import Notes, absent_cell, grey_text, has_spread, timing_cells, with_runs
 from weighbridge.publish.views.headline import added_key
 from weighbridge.publish.views.views import Cell, Column, Group
 from weighbridge.record.figures import NOT_MEASURED, PERCENTILES, Absent, Figure, Percentile, Timing
@@ -140,7 +140,9 @@ def _number_cell(cell: CellSummary, one: Show, notes: Notes, label: str) -> Cell
         return absent_cell(found, notes, label=label)
     if isinstance(found, Figure):
         css = f"n {one.css}".strip()
-        return Cell(write(found.value), label=label, small=one.small(cell) or _spread(found, one), css=css)
+        return Cell(
+            write(found.value), label=label, small=with_runs(one.small(cell) or _spread(found, one), found), css=css
+        )
     if isinstance(found, int | float):
         return Cell(write(found), label=label, css="n")
     return absent_cell(one.absent(cell), notes, label=label)

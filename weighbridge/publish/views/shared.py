@@ -6,8 +6,9 @@ from collections.abc import Collection
 
 from weighbridge.publish.text import numbers
 from weighbridge.publish.text.sanitise import plain
+from weighbridge.publish.text.wording import flag_text
 from weighbridge.publish.views.cells import Notes
-from weighbridge.record.codes import FLAGS, VERDICTS
+from weighbridge.record.codes import VERDICTS
 from weighbridge.record.figures import Absent, Figure
 from weighbridge.record.summary import CellSummary, Summary
 
@@ -32,7 +33,7 @@ def loaded_detail(summary: Summary) -> str:
 def flag_marks(cell: CellSummary, notes: Notes, only: Collection[str] | None = None) -> str:
     """Return footnote marks of a cell's remarks; `only` those that concern a side table, the main tables show all."""
     shown = [flag for flag in cell.flags if flag not in _SAID_ELSEWHERE and (only is None or flag in only)]
-    return " ".join(dict.fromkeys(notes.mark(FLAGS[flag]) for flag in shown))
+    return " ".join(dict.fromkeys(notes.mark(flag_text(cell, flag)) for flag in shown))
 
 
 def has_figures(cell: CellSummary) -> bool:

@@ -17,6 +17,7 @@ from weighbridge.judge.calibration.lane_samples import MeasuredLane
 from weighbridge.load.drivers import TRAITS
 from weighbridge.matrix.calibration import MixedLoad
 from weighbridge.matrix.load import read_matrix
+from weighbridge.record.coded import Reason
 
 KIND = Kind("plain", "busy")
 MATRIX = Path(__file__).resolve().parents[4] / "calibration.yaml"
@@ -67,7 +68,7 @@ class Planned:
 
     def _record(self, visit: Visit) -> Any:
         is_bad = len(self.visits) in self._spoilt
-        reason = SimpleNamespace(code="steal", detail="much was stolen") if is_bad else None
+        reason = Reason.of("steal", "much was stolen") if is_bad else None
         return SimpleNamespace(block=visit.block, accepted=not is_bad, reason=reason)
 
 

@@ -24,9 +24,9 @@ def cost(*used: Resources):
 def test_memory_is_the_median_of_each_reading() -> None:
     """Idle, peak and after are figures of their own with the spread of the runs."""
     found = cost(*(Resources(rss_idle_bytes=n, rss_after_bytes=2 * n, pss_idle_bytes=n // 2) for n in (10, 30, 20)))
-    assert found["rss_idle_bytes"] == Figure(value=20, low=10, high=30)
-    assert found["rss_after_bytes"] == Figure(value=40, low=20, high=60)
-    assert found["pss_idle_bytes"] == Figure(value=10, low=5, high=15)
+    assert found["rss_idle_bytes"] == Figure(value=20, low=10, high=30, run_count=3)
+    assert found["rss_after_bytes"] == Figure(value=40, low=20, high=60, run_count=3)
+    assert found["pss_idle_bytes"] == Figure(value=10, low=5, high=15, run_count=3)
 
 
 def test_one_reason_stands_for_all_readings_of_a_kind() -> None:

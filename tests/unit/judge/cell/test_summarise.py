@@ -24,6 +24,8 @@ from tests.examples.judge_examples import (
 )
 from weighbridge.judge.cell.exit_code import exit_code
 from weighbridge.judge.cell.summarise import summarise
+from weighbridge.judge.cell.verdict import Attempts, outcome
+from weighbridge.judge.run.sentences import failed_text
 from weighbridge.record.campaign import Finished
 from weighbridge.record.coded import Reason
 from weighbridge.record.figures import Absent, Figure, Timing
@@ -137,11 +139,98 @@ def test_k_of_n_is_said_and_a_gateway_is_not_shown_by_its_lucky_runs() -> None:
     assert cell(summarise(campaign(*PLANS), [*good(1), *theirs], DONE)).verdict == "errored"
 
 
-def test_a_retry_that_filled_up_the_runs_leaves_no_mark_but_its_count() -> None:
-    """Three accepted and one rejected: valid, no flag, the rejected one listed."""
-    one = cell(summarise(campaign(*PLANS), [*good(), rejected(CELL, 2, "errors", attempt=4)], DONE))
-    assert (one.verdict, one.flags, one.runs_attempted) == ("valid", (), 4)
-    assert one.rejected[0].reason.class_ == "gateway"
+def test_a_retry_of_the_rigs_doing_leaves_no_mark_but_its_count() -> None:
+    """Three accepted and one that the rig spoiled: valid, no flag, the rejected one listed."""
+    one = cell(summarise(campaign(*PLANS), [*good(), rejected(CELL, 2, "load_limit", attempt=4)], DONE))
+    assert (one.verdict, one.flags, one.runs_attempted, one.failed) == ("valid", (), 4, None)
+    assert one.rejected[0].reason.class_ == "rig"
+
+
+def failing(block: int, failed: int, *, accepted: bool) -> RunRecord:
+    """A run of 1,500 requests of which some failed."""
+    load = clients_load(1, 1499)
+    facts = window(load, closed_loop(load, 0.024), answered_by_status={"200": 1500 - failed, "500": failed})
+    return run(CELL, block, facts) if accepted else rejected(CELL, block, "errors", facts=facts)
+
+
+def test_failed_windows_are_said_with_their_share() -> None:
+    """Two windows of six rejected and a third with one failure: figures, flag, and what failed of all (METHOD 5)."""
+    runs = [failing(b, failed, accepted=failed < 2) for b, failed in enumerate((0, 2, 1, 0, 2, 0), start=1)]
+    one = cell(summarise(campaign(*PLANS, runs=6), [*good(6)[:6], *runs], DONE))
+    assert (one.verdict, one.reason, one.flags) == ("valid", None, ("few_runs", "failed_in_some_runs"))
+    assert one.failed is not None
+    assert failed_text(one.failed) == "3 of 6 windows, 5 of 9,000 requests (0.06 %, 0.02–0.13)"
+    assert [line.failed_count for line in one.runs] == [0, 2, 1, 0, 2, 0]
+
+
+def test_a_window_of_failures_behind_each_good_one_is_no_longer_tried_away() -> None:
+    """Half of the windows failed with one request each and were made again (M9): flagged, with what failed of all."""
+    failed = [failing(b, 1, accepted=False).model_copy(update={"attempt": 3 + b}) for b in (1, 2, 3)]
+    one = cell(summarise(campaign(*PLANS), [*good(), *failed], DONE))
+    assert (one.verdict, one.flags) == ("valid", ("failed_in_some_runs",))
+    assert one.failed is not None
+    assert failed_text(one.failed) == "3 of 6 windows, 3 of 7,503 requests (0.04 %, 0.01–0.12)"
+
+
+@pytest.mark.parametrize(
+    ("failed", "verdict"),
+    [((0, 0, 2), "valid"), ((0, 2, 2), "errored"), ((0, 0, 8), "valid"), ((0, 0, 10), "errored")],
+)
+def test_a_cell_is_errored_by_its_lost_runs_or_by_the_lower_bound(failed: tuple[int, ...], verdict: str) -> None:
+    """Two lost runs of three are too many; of one lost run, ten failed of 4,500 show that more than 0.1 % fail."""
+    runs = [failing(b, count, accepted=count < 2) for b, count in enumerate(failed, start=1)]
+    one = cell(summarise(campaign(*PLANS), [*good()[:3], *runs], DONE))
+    assert one.verdict == verdict
+    if verdict == "errored":
+        assert one.reason is not None
+        assert one.failed is not None
+        assert one.reason.detail == f"{failed_text(one.failed)}; the first: errors happened"
+        assert isinstance(one.response_ms, Absent)
+
+
+def test_runs_that_the_rig_spoiled_are_not_counted_against_a_gateway() -> None:
+    """One accepted of three, two spoiled by the rig, all of them with failed requests: valid with k of n."""
+    spoiled = [
+        failing(b, 700, accepted=False).model_copy(update={"reason": Reason.of("generator_lag")}) for b in (2, 3)
+    ]
+    one = cell(summarise(campaign(*PLANS), [*good(1), *spoiled], DONE))
+    assert (one.verdict, one.flags, one.failed) == ("valid", ("few_runs",), None)
+
+
+def test_a_gateway_that_spoils_windows_at_random_is_never_shown_without_a_word() -> None:
+    """Simulated cells of three windows, 30 and 50 % of them spoiled: each that has one says so or is errored."""
+    rng = np.random.default_rng(9)
+    verdicts = []
+    for share in (0.3, 0.5):
+        for _ in range(60):
+            bad = rng.random(3) < share
+            runs = [failing(b, 2 if is_bad else 0, accepted=not is_bad) for b, is_bad in enumerate(bad, start=1)]
+            found = outcome(Attempts(plan=PLANS[1], runs=tuple(runs), wanted=3, status="complete"))
+            assert bad.any() == ("failed_in_some_runs" in found.flags or found.verdict == "errored")
+            assert (bad.sum() > 1) == (found.verdict == "errored")
+            verdicts.append(found.verdict)
+    assert set(verdicts) == {"valid", "errored"}
+
+
+def without_figure(one: RunRecord, key: str) -> RunRecord:
+    """The run without one of its figures."""
+    assert one.figures is not None
+    return one.model_copy(update={"figures": one.figures.changed(**{key: Absent(absent="cut")})})
+
+
+def test_a_figure_needs_two_thirds_of_the_accepted_runs() -> None:
+    """Of three runs two with the figure are enough, and say so; one is not, and says that."""
+    runs = good()
+    two = cell(summarise(campaign(*PLANS), [*runs[:5], without_figure(runs[5], "ttfb_ms")], DONE))
+    assert isinstance(two.ttfb_ms, Timing)
+    assert (two.ttfb_ms.run_count, two.ttfb_ms.missing_run_count) == (2, 1)
+    assert "figures_of_some_runs" in two.flags
+    gone = [without_figure(one, "ttfb_ms") for one in runs[4:]]
+    one = cell(summarise(campaign(*PLANS), [*runs[:4], *gone], DONE))
+    assert one.ttfb_ms.absent == "too_few_runs"
+    assert one.ttfb_ms.text == "1 of 3 runs has it; of the others: cut: requests without an answer have no time"
+    assert one.ttfb_shift_ms.absent == "too_few_runs"
+    assert "figures_of_some_runs" not in one.flags
 
 
 def test_the_headline_is_recomputed_with_the_rejected_runs() -> None:

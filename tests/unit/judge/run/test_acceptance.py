@@ -81,16 +81,44 @@ def test_a_fault_beside_the_window_is_detected(fault: dict[str, Any], reason: st
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"answered_by_status": {"200": 1031, "500": 1}}, "errors"),
-        ({"answered_count": 1031, "failed_count": 1, "failed_by_class": {"reset": 1}}, "errors"),
+        ({"answered_by_status": {"200": 1030, "500": 2}}, "errors"),
+        ({"answered_count": 1030, "failed_count": 2, "failed_by_class": {"reset": 2}}, "errors"),
         ({"answered_count": 1031}, "incomplete"),
         ({"verdict": "partial", "reason": "cut off"}, "incomplete"),
     ],
 )
 def test_a_fault_in_the_report_is_detected(changes: dict[str, Any], reason: str) -> None:
-    """One answer that is no 2xx, one failure, one request without an outcome: each rejects the run."""
+    """Two answers of a thousand that are no 2xx, two failures, one request without an outcome: each rejects."""
     found = judge_run(inputs(window(LOAD, FACTS.lead.samples, **changes)))
     assert (found.accepted, code_of(found)) == (False, reason)
+
+
+@pytest.mark.parametrize(
+    ("requests", "failed", "accepted"),
+    [(900, 0, True), (900, 1, False), (968, 1, True), (967, 1, False), (2968, 3, True), (2968, 4, False)],
+)
+def test_a_window_may_have_one_failed_request_in_a_thousand(requests: int, failed: int, accepted: bool) -> None:
+    """0.1 % of all that were sent, below 1,000 none; a window that stays counts what failed."""
+    load = rate_load(50, requests)
+    samples = open_loop(load, 0.02)
+    status = samples.status.copy()
+    status[:failed] = 500
+    answers = {"200": load.window_count - failed, "500": failed}
+    given = inputs(window(load, replace(samples, status=status), answered_by_status=answers))
+    found = judge_run(given)
+    assert given.figures is not None
+    assert (found.accepted, given.figures.error_count) == (accepted, failed)
+    if not accepted:
+        assert detail_of(found) == f"{failed} of {load.window_count} requests failed: {failed} × status 500"
+
+
+@pytest.mark.parametrize(("received", "code"), [(1032, None), (1031, None), (1030, "provider_count")])
+def test_a_failed_request_need_not_have_got_to_the_provider(received: int, code: str | None) -> None:
+    """A gateway that refuses one request of a thousand by itself loses no run; a second that is missing does."""
+    facts = window(LOAD, FACTS.lead.samples, answered_by_status={"200": 1031, "500": 1})
+    given = inputs(facts, counts=counts(1032, client_success_count=1031, provider_request_count=received,
+                                        provider_distinct_count=received))  # fmt: skip
+    assert code_of(judge_run(given)) == code
 
 
 def test_missing_samples_are_incomplete() -> None:

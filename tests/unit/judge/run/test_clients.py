@@ -151,16 +151,26 @@ def test_counts_that_do_not_add_up_reject(missing: int) -> None:
 
 
 def test_a_failing_request_of_the_probe_is_an_error_of_the_lane() -> None:
-    """One 503 among the probe's answers rejects the run as one of the driver's would, and counts."""
+    """Two 503 among the probe's answers reject the run as two of the driver's would, and count."""
     count = BESIDE.window_count
     requests = _dithered(plain(count))
-    requests.status[7] = 503
-    facts = _window(requests=requests, answered_by_status={"200": count - 1, "503": 1})
+    requests.status[7:9] = 503
+    facts = _window(requests=requests, answered_by_status={"200": count - 2, "503": 2})
     judged = judge_run(inputs(facts))
 
-    assert run_figures(facts).error_count == 1
+    assert run_figures(facts).error_count == 2
     assert code_of(judged) == "errors"
-    assert detail_of(judged) == f"1 of {LOAD.window_count} requests failed: 1 × status 503"
+    assert detail_of(judged) == f"2 of {LOAD.window_count} requests failed: 2 × status 503"
+
+
+def test_one_bad_content_that_the_probe_saw_rejects_for_the_driver_sees_none() -> None:
+    """A 503 in a thousand is all of them; an answer that cannot be read is one of those that were looked at."""
+    count = BESIDE.window_count
+    told = {"answered_count": count - 1, "failed_count": 1, "answered_by_status": {"200": count - 1}}
+    seen = judge_run(inputs(_window(**told, failed_by_class={"other": 1})))
+    lost = judge_run(inputs(_window(**told, failed_by_class={"reset": 1})))
+
+    assert (code_of(seen), code_of(lost)) == ("errors", "incomplete")
 
 
 @pytest.mark.parametrize(
@@ -318,14 +328,14 @@ def test_a_client_that_takes_a_whole_core_is_found(kind: str, place: int) -> Non
 
 @pytest.mark.parametrize(("kind", "place"), PLACES)
 def test_a_failed_request_counts_whoever_sent_it(kind: str, place: int) -> None:
-    """A 503 to any client is an error of the lane, and one in the figures."""
+    """A 503 to any client is an error of the lane, and counts in the figures; two of a thousand reject."""
     facts = _several(kind)
     answers = facts.reports[place].answered_count or 0
-    told = facts.reports[place].model_copy(update={"answered_by_status": {"200": answers - 1, "503": 1}})
+    told = facts.reports[place].model_copy(update={"answered_by_status": {"200": answers - 2, "503": 2}})
     given = inputs(with_client(facts, place, report=told))
 
     assert given.figures is not None
-    assert given.figures.error_count == 1
+    assert given.figures.error_count == 2
     assert code_of(judge_run(given)) == "errors"
 
 
