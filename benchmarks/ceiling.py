@@ -122,10 +122,10 @@ def _shoot(place: Place, server: Standing, wrk: tuple[str, ...], body: Path) -> 
     lines = [line for line in ended.stdout.decode().splitlines() if line.startswith("{")]
     if ended.exit_code or not lines:
         raise LaneFailed(f"wrk failed: {ended.stderr.decode().strip()}", reason="generator_failed", phase="window")
-    said = json.loads(lines[-1])
-    if said["error_count"] or not said["request_count"]:
-        raise LaneFailed(f"{server.name} did not answer every request: {said}", reason="errors", phase="window")
-    return Shot(said["request_count"] / said["wall_us"] * 1e6, cpu_s / said["request_count"] * 1e6)
+    document = json.loads(lines[-1])
+    if document["error_count"] or not document["request_count"]:
+        raise LaneFailed(f"{server.name} did not answer every request: {document}", reason="errors", phase="window")
+    return Shot(document["request_count"] / document["wall_us"] * 1e6, cpu_s / document["request_count"] * 1e6)
 
 
 def _outcome(shots: dict[tuple[str, int], list[Shot]], missing: tuple[str, ...], *, judged: bool) -> Outcome:

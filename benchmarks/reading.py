@@ -80,7 +80,7 @@ def main() -> None:
     response = None if figures is None else figures.response_ms
     if not isinstance(response, Timing) or response.n != load.request_count:
         raise SystemExit(f"the samples were not summarised whole: {response}")
-    said = {
+    document = {
         "parse_s": read_s - began_s,
         "figures_s": ended_s - read_s,
         "cpu_s": ended_cpu_s - began_cpu_s,
@@ -89,7 +89,7 @@ def main() -> None:
         "p50_ms": response.p50,
         "p99_ms": response.p99,
     }
-    sys.stdout.write(json.dumps(said) + "\n")
+    sys.stdout.write(json.dumps(document) + "\n")
 
 
 if __name__ == "__main__":

@@ -74,11 +74,11 @@ def _bench(name: str, place: Place) -> Outcome:
         return Outcome(name, remarks=(str(error),), numbers={"failed": str(error)})
     machine = meter.read(place.supervisor.pids())
     foreign, steal = machine.foreign_cpu_cores or 0.0, machine.steal_pct or 0.0
-    said = f"Meanwhile other programs used {foreign:.2f} cores, {steal:.1f} % of the CPU time was stolen."
+    remark = f"Meanwhile other programs used {foreign:.2f} cores, {steal:.1f} % of the CPU time was stolen."
     if foreign >= _BUSY_CORES or steal >= _BUSY_STEAL_PCT:
-        said += " The machine was busy: figures in time are worse than it can do, ratios hold better."
+        remark += " The machine was busy: figures in time are worse than it can do, ratios hold better."
     numbers = {**outcome.numbers, "machine": machine.model_dump()}
-    return replace(outcome, numbers=numbers, remarks=(*outcome.remarks, said))
+    return replace(outcome, numbers=numbers, remarks=(*outcome.remarks, remark))
 
 
 def _head(*, quick: bool) -> dict[str, Any]:

@@ -31,8 +31,8 @@ def run(place: Place) -> Outcome:
     found: dict[str, list[Mapping[str, Any]]] = {kind: [] for kind in KINDS}
     for _ in range(1 if place.quick else 3):
         for kind in KINDS:
-            said = _child(place, "benchmarks.reading", "--kind", kind, "--count", str(count))
-            found[kind].append(json.loads(said))
+            output = _child(place, "benchmarks.reading", "--kind", kind, "--count", str(count))
+            found[kind].append(json.loads(output))
     rows, targets = [], []
     for kind, readings in found.items():
         parse_s, figures_s, cpu_s = (

@@ -126,7 +126,9 @@ def command_line() -> Mapping[str, Task]:
     """Return every task by name, asked in a process of its own: Invoke takes the help away when it is read first."""
     ran = subprocess.run([sys.executable, "-c", _ASK], capture_output=True, check=True, text=True)
     return {
-        name: Task(first, tuple(positional), tuple(Flag(tuple(names), kind, said) for names, kind, said in flags))
+        name: Task(
+            first, tuple(positional), tuple(Flag(tuple(names), kind, message) for names, kind, message in flags)
+        )
         for name, (first, positional, flags) in json.loads(ran.stdout).items()
     }
 

@@ -125,8 +125,8 @@ def main() -> int:
     wall_s = (time.monotonic_ns() - start_ns) / _NS
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu_s = used.ru_utime + used.ru_stime
-    told = {"cores": arguments.cores, "share": arguments.share, "wall_s": wall_s, "cpu_s": cpu_s}
-    sys.stdout.write(json.dumps(told | {"cpu_ratio": cpu_s / wall_s / arguments.cores}) + "\n")
+    reported = {"cores": arguments.cores, "share": arguments.share, "wall_s": wall_s, "cpu_s": cpu_s}
+    sys.stdout.write(json.dumps(reported | {"cpu_ratio": cpu_s / wall_s / arguments.cores}) + "\n")
     return 1 if failed else 0
 
 

@@ -59,7 +59,7 @@ class BufferedStream:
         waiting = dict(zip(sorted({index for index, _ in self._deltas()}), texts, strict=True))
         for index, delta in self._deltas():
             delta["content"] = waiting.pop(index, "")
-        events = [b"data: " + _encode(chunk) + b"\n\n" for chunk in self.chunks if not _says_nothing(chunk)]
+        events = [b"data: " + _encode(chunk) + b"\n\n" for chunk in self.chunks if not _is_empty(chunk)]
         return b"".join(events) + b"data: [DONE]\n\n"
 
     def _deltas(self) -> list[tuple[int, dict[str, Any]]]:
@@ -115,8 +115,8 @@ def usage_of(document: Any) -> Usage | None:
     usage = document.get("usage") if isinstance(document, dict) else None
     if not isinstance(usage, dict):
         return None
-    asked, said = usage.get("prompt_tokens"), usage.get("completion_tokens")
-    return Usage(asked, said) if isinstance(asked, int) and isinstance(said, int) else None
+    prompt, completion = usage.get("prompt_tokens"), usage.get("completion_tokens")
+    return Usage(prompt, completion) if isinstance(prompt, int) and isinstance(completion, int) else None
 
 
 def _event_text(event: bytes) -> str:
@@ -125,7 +125,7 @@ def _event_text(event: bytes) -> str:
     return "\n".join(line[5:].removeprefix(" ").rstrip("\r") for line in lines if line.startswith("data:"))
 
 
-def _says_nothing(chunk: dict[str, Any]) -> bool:
+def _is_empty(chunk: dict[str, Any]) -> bool:
     """Whether an event lost all it said: no usage, and only choices with an empty text."""
     choices = chunk.get("choices")
     if chunk.get("usage") or not choices:

@@ -51,7 +51,7 @@ FAULTS: Mapping[str, Build] = {
     "never-ready": _none,  # a fault of the readiness path alone
     "ignore-term": processes.ignore_term,
     "slow-capacity": answers.slow_capacity,
-    "stray-child": processes.stray_child,
+    "orphan": processes.orphan,
 }
 
 
@@ -90,7 +90,7 @@ def _routed(proxy: Handle, faulty: Handle, truth: GroundTruth, *, never_ready: b
         if visit.path == CHAT_PATH:
             faulty(visit)
         elif visit.path in (FAULTS_PATH, RESET_PATH):
-            _tell(visit, truth)
+            _report(visit, truth)
         elif visit.path == READY_PATH and never_ready:
             visit.respond_json(
                 503, {"status": "unready", "reason": "it never gets ready, on purpose", "undelivered": 0}
@@ -101,7 +101,7 @@ def _routed(proxy: Handle, faulty: Handle, truth: GroundTruth, *, never_ready: b
     return handle
 
 
-def _tell(visit: Visit, truth: GroundTruth) -> None:
+def _report(visit: Visit, truth: GroundTruth) -> None:
     """Tell what the fault did, or start anew."""
     if visit.method != ("GET" if visit.path == FAULTS_PATH else "POST"):
         visit.respond_json(405, _error(f"{visit.method} is not served at {visit.path}"))

@@ -131,6 +131,6 @@ class Relay:
     def _usage(self, content: BufferedStream | PlainAnswer) -> Usage | None:
         if isinstance(content, PlainAnswer):
             return usage_of(content.document)
-        told = [usage for usage in map(usage_of, content.chunks) if usage is not None]
-        said_token_count = sum(map(len, content.texts)) // BYTES_PER_TOKEN
-        return told[-1] if told else Usage(self._input_token_estimate, said_token_count, counted=False)
+        reported = [usage for usage in map(usage_of, content.chunks) if usage is not None]
+        completion_token_count = sum(map(len, content.texts)) // BYTES_PER_TOKEN
+        return reported[-1] if reported else Usage(self._input_token_estimate, completion_token_count, counted=False)

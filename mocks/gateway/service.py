@@ -74,10 +74,10 @@ class Gateway:
         if not await self._proxy.drain(end_s - loop.time()):
             sys.stderr.write("gateway: some requests did not end in time and were cut\n")
         if self._delivery is not None:
-            left_count = await self._delivery.drain(end_s - loop.time())
+            remaining_count = await self._delivery.drain(end_s - loop.time())
             await self._delivery.stop()
-            if left_count:
-                sys.stderr.write(f"gateway: {left_count} events are not delivered{self._fate()}\n")
+            if remaining_count:
+                sys.stderr.write(f"gateway: {remaining_count} events are not delivered{self._fate()}\n")
         self._ledger.close()
         for pool in self._pools:
             pool.close()

@@ -46,7 +46,7 @@ class HttpConnection(asyncio.Protocol):
         self._exchange: Exchange | None = None
         self._transport: asyncio.Transport | None = None
         self._linger: asyncio.TimerHandle | None = None
-        self._deaf = False  # nothing more is read as a request
+        self._ignores_input = False  # nothing more is read as a request
         self._retiring = False
         self._reading = True
         self._congested = False
@@ -73,18 +73,18 @@ class HttpConnection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Take the bytes of each read from the loop."""
-        if self._deaf:
+        if self._ignores_input:
             return
         self._read_ns = time.monotonic_ns()
         self._read_bytes = len(data)
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
-            self._deaf = True
+            self._ignores_input = True
         except httptools.HttpParserError as error:
-            if not self._deaf:
+            if not self._ignores_input:
                 self._refuse(400, f"the request could not be read: {error}")
-        if self._exchange is None and not self._deaf:
+        if self._exchange is None and not self._ignores_input:
             self._raw_head_bytes += len(data)
             if self._raw_head_bytes > 2 * HEAD_LIMIT_BYTES:
                 self._refuse(431, f"the request head is longer than {HEAD_LIMIT_BYTES} bytes")
@@ -107,7 +107,7 @@ class HttpConnection(asyncio.Protocol):
         """Let go of the lost connection; unfinished exchanges learn that their client went."""
         self._transport = None
         self._parser = None  # it holds our callbacks: a cycle, and collection is off
-        self._deaf = True
+        self._ignores_input = True
         if self._linger is not None:
             self._linger.cancel()
         self._site.closed(self)
@@ -128,7 +128,7 @@ class HttpConnection(asyncio.Protocol):
 
     def on_header(self, name: bytes, value: bytes | None) -> None:
         """One header; what comes after the body (trailers) is dropped."""
-        if self._exchange is not None or self._deaf:
+        if self._exchange is not None or self._ignores_input:
             return
         value = value or b""
         self._head_bytes += len(name) + len(value)
@@ -138,7 +138,7 @@ class HttpConnection(asyncio.Protocol):
 
     def on_headers_complete(self) -> None:
         """Act on the whole head: limits, and the client's wish to be told to go on."""
-        if self._deaf:
+        if self._ignores_input:
             return
         exchange = Exchange(self, self._parser.get_method().decode("ascii"), self._path_text(), self._headers)
         exchange.http_11 = self._parser.get_http_version() != "1.0"
@@ -155,7 +155,7 @@ class HttpConnection(asyncio.Protocol):
 
     def on_body(self, data: bytes) -> None:
         """Take a piece of the body."""
-        if self._deaf:
+        if self._ignores_input:
             return
         self._body_bytes += len(data)
         if self._body_bytes > BODY_LIMIT_BYTES:
@@ -166,7 +166,7 @@ class HttpConnection(asyncio.Protocol):
     def on_message_complete(self) -> None:
         """Hand over the request, which is now whole."""
         exchange, self._exchange = self._exchange, None
-        if exchange is None or self._deaf:
+        if exchange is None or self._ignores_input:
             return
         self._raw_head_bytes = -self._read_bytes  # this read belongs to the request that it completes
         body = self._body
@@ -174,7 +174,7 @@ class HttpConnection(asyncio.Protocol):
         exchange.received_ns = self._read_ns
         exchange.keep_alive = self._parser.should_keep_alive() and not self._parser.should_upgrade()
         if not exchange.keep_alive:
-            self._deaf = True
+            self._ignores_input = True
         if len(self._queue) >= PIPELINE_LIMIT_COUNT:
             self._pace()
         try:
@@ -229,7 +229,7 @@ class HttpConnection(asyncio.Protocol):
 
     def _close(self, transport: asyncio.Transport, *, linger: bool) -> None:
         """Close; when lingering, read and drop what the client still sends, or its reset would eat the answer."""
-        self._deaf = True
+        self._ignores_input = True
         if not linger:
             transport.close()
             return
@@ -238,7 +238,7 @@ class HttpConnection(asyncio.Protocol):
 
     def _refuse(self, status: int, message: str) -> None:
         """Answers a request that is not handed over, in its turn, and ends the connection."""
-        self._deaf = True
+        self._ignores_input = True
         exchange = self._exchange
         if exchange is None:
             exchange = Exchange(self, "GET", "", [])

@@ -95,9 +95,9 @@ class Began:
 class Project:
     """A folder with a two-line tasks.py, a matrix and a stand-in oha; what is said goes to `told`."""
 
-    def __init__(self, folder: Path, told: Path | None = None) -> None:
+    def __init__(self, folder: Path, reported: Path | None = None) -> None:
         self.folder = folder
-        self.told = told or folder
+        self.reported = reported or folder
         self.bin = folder / "bin"
         self.bin.mkdir(parents=True)
         (folder / "tasks.py").write_text(TASKS)
@@ -136,7 +136,7 @@ class Project:
     def begin(self, *words: str, path: str | None = None) -> Began:
         """`invoke …` in the project's folder, started."""
         self._count += 1
-        out, err = (self.told / f"{self._count}.{kind}.txt" for kind in ("out", "err"))
+        out, err = (self.reported / f"{self._count}.{kind}.txt" for kind in ("out", "err"))
         search = f"{self.bin}{os.pathsep}{os.environ['PATH']}" if path is None else path
         ours = ("PYTEST", "COV") if self.python == sys.executable else ("PYTEST", "COV", "PYTHON")
         environ = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
@@ -209,7 +209,7 @@ class Project:
 
     def _living(self) -> list[tuple[int, str]]:
         needle = str(self.folder)
-        return [(pid, words) for pid, words, told in _processes() if needle in told]
+        return [(pid, words) for pid, words, reported in _processes() if needle in reported]
 
     def assert_nothing_left(self, within_s: float = 0) -> None:
         """No process of the project lives, its ports are free, and no throw-away folder or lane state is left."""
@@ -264,7 +264,7 @@ def listening() -> Iterator[int]:
         yield server.getsockname()[1]
 
 
-def kept_bytes(folder: Path) -> Iterator[tuple[str, bytes]]:
+def stored_bytes(folder: Path) -> Iterator[tuple[str, bytes]]:
     """Every file below a folder, and the parts of every compressed one."""
     for path in sorted(folder.rglob("*")):
         if not path.is_file():

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.component.project import MATRIX, Project, Ran, kept_bytes
+from tests.component.project import MATRIX, Project, Ran, stored_bytes
 
 pytestmark = [pytest.mark.component, pytest.mark.timeout(300)]
 
@@ -152,7 +152,7 @@ def test_no_key_and_no_folder_is_kept(calibrated: tuple[Project, Ran]) -> None:
     secret = re.compile(b"|".join([*folders, rb"sk-[A-Za-z0-9_-]{8}", rb"vdt_[A-Za-z0-9_-]{8}"]))
     found = [
         (name, match[0])
-        for name, data in kept_bytes(project.campaigns()[0] / "calibration")
+        for name, data in stored_bytes(project.campaigns()[0] / "calibration")
         if not name.endswith("bodies.jsonl") and (match := secret.search(data))
     ]
     assert not found

@@ -168,7 +168,7 @@ def test_a_closed_loop_of_one_client(standing: Standing) -> None:
 
     assert [client.role for client in measured.window.clients] == ["driver"]
     assert measured.samples is not None
-    assert {"driver/report.json", "driver/inband.npz", "driver/argv.txt", "provider.csv"} <= set(measured.files)
+    assert {"driver/report.json", "driver/requests.npz", "driver/argv.txt", "provider.csv"} <= set(measured.files)
     assert not any(key.encode() in data for data in measured.files.values() for key in KEYS.all)
 
 

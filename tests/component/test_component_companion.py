@@ -9,7 +9,7 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.component.project import MATRIX, Project, kept_bytes, wait_for
+from tests.component.project import MATRIX, Project, stored_bytes, wait_for
 
 pytestmark = [pytest.mark.component, pytest.mark.timeout(300)]
 
@@ -21,7 +21,7 @@ CELLS = [
 
 
 @pytest.fixture(scope="module")
-def weighed(tmp_path_factory: pytest.TempPathFactory) -> Project:
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Direct and reference, both modes, one rate with the probe beside the stand-in oha."""
     project = Project(tmp_path_factory.mktemp("companion") / "project")
     project.matrix(modes=["plain", "stream"], loads=LOADS, accept={**MATRIX["accept"], "attempts_per_run": 3})
@@ -30,11 +30,11 @@ def weighed(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return project
 
 
-def test_counts_of_both_clients_are_the_providers(weighed: Project) -> None:
+def test_counts_of_both_clients_are_the_providers(measured: Project) -> None:
     """Driver and probe sent what the window asks for, each its part, and the provider received just that."""
-    cells = weighed.cells()
+    cells = measured.cells()
     for cell in CELLS:
-        run = weighed.runs(cell)["b01"]
+        run = measured.runs(cell)["b01"]
         counts, roles = run["counts"], [client["role"] for client in run["clients"]]
         assert (roles, run["no_companion"]) == (["driver", "companion"], None)
         driver, companion = run["clients"]
@@ -47,10 +47,10 @@ def test_counts_of_both_clients_are_the_providers(weighed: Project) -> None:
         assert f"{RATE - companion['load']['rate_rps']:g}" in driver["driver"]["argv"]
 
 
-def test_offered_and_achieved_are_of_both_clients(weighed: Project) -> None:
+def test_offered_and_achieved_are_of_both_clients(measured: Project) -> None:
     """The cell's rate is the whole rate: offered as the matrix says, and achieved by both together."""
     for cell in CELLS:
-        figures = weighed.runs(cell)["b01"]["figures"]
+        figures = measured.runs(cell)["b01"]["figures"]
         assert figures["offered_rps"] == RATE
         assert 0.9 * RATE < figures["achieved_rps"]["value"] < 1.05 * RATE
 
@@ -64,10 +64,10 @@ def _figure(run: dict[str, Any], name: str) -> dict[str, Any] | None:
     return found
 
 
-def test_added_figures_of_every_lane(weighed: Project) -> None:
+def test_added_figures_of_every_lane(measured: Project) -> None:
     """Added time, legs, chunks and buffering come from the probe, on the direct lane as on the gateway's."""
     for cell in CELLS:
-        run = weighed.runs(cell)["b01"]
+        run = measured.runs(cell)["b01"]
         names = ("added_ms",) if ".plain." in cell else ("added_first_ms", "added_total_ms", "ttft_ms", "gap_ms")
         for name in (*names, "request_path_ms", "response_path_ms"):
             if (found := _figure(run, name)) is not None:
@@ -78,29 +78,29 @@ def test_added_figures_of_every_lane(weighed: Project) -> None:
         assert (run["figures"]["buffering"] is None) is (".plain." in cell)
 
 
-def test_a_gateway_adds_more_than_the_baseline(weighed: Project) -> None:
+def test_a_gateway_adds_more_than_the_baseline(measured: Project) -> None:
     """The two lanes are told apart by the same probe at the same rate."""
     for mode, name in (("plain", "added_ms"), ("stream", "added_first_ms")):
         baseline, gateway = (
-            _figure(weighed.runs(f"{g}.none.work.{mode}.rate-{RATE}")["b01"], name) for g in ("direct", "reference")
+            _figure(measured.runs(f"{g}.none.work.{mode}.rate-{RATE}")["b01"], name) for g in ("direct", "reference")
         )
         if baseline is not None and gateway is not None:
             assert gateway["p50"] > baseline["p50"]
 
 
-def test_files_of_the_probe_are_kept_without_secrets(weighed: Project) -> None:
+def test_files_of_the_probe_are_kept_without_secrets(measured: Project) -> None:
     """Tables, report and arguments lie under `companion/`; no key and no folder of this machine is in any of them."""
     key = re.compile(rb"sk-[0-9a-f]{16}|vdt_[0-9a-f]{16}")
     for cell in CELLS:
-        run = weighed.runs(cell)["b01"]
+        run = measured.runs(cell)["b01"]
         kept = {name for name in run["files"] if name.startswith("companion/")}
         assert {
-            f"companion/{name}" for name in ("report.json", "samples.npz", "inband.npz", "events.npz", "argv.txt")
+            f"companion/{name}" for name in ("report.json", "samples.npz", "requests.npz", "events.npz", "argv.txt")
         } <= kept
         assert not any("plan" in name for name in kept)
-        for name, data in kept_bytes(weighed.campaign / "cells" / cell / "b01" / "companion"):
+        for name, data in stored_bytes(measured.campaign / "cells" / cell / "b01" / "companion"):
             assert not key.search(data), name
-            assert str(weighed.folder).encode() not in data, name
+            assert str(measured.folder).encode() not in data, name
 
 
 def test_a_probe_that_dies_is_the_rigs_fault_and_tried_again(project: Project) -> None:

@@ -33,13 +33,13 @@ SELECTED = [
     _cell("html", "plain", CLIENTS),
     _cell("no-end", "*", CLIENTS),
     _cell("drop-chunk-5", "*", CLIENTS),
-    _cell("stray-child", "plain", CLIENTS),
+    _cell("orphan", "plain", CLIENTS),
 ]
 FAULTS = list(dict.fromkeys(cell.partition("=")[2].partition(".")[0] for cell in SELECTED if "@" in cell))
 
 
 @pytest.fixture(scope="module")
-def weighed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, Ran]:
+def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, Ran]:
     """One campaign with a sound gateway among faulty ones."""
     project = Project(tmp_path_factory.mktemp("faults") / "project")
     project.matrix(
@@ -57,9 +57,9 @@ def weighed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, Ran]:
     return project, ran
 
 
-def test_the_campaign_ends_in_order(weighed: tuple[Project, Ran]) -> None:
+def test_the_campaign_ends_in_order(measured: tuple[Project, Ran]) -> None:
     """Bad cells are data: the walk goes through every block, ends with exit 3 and leaves no process and no port."""
-    project, ran = weighed
+    project, ran = measured
     ran.ends_with(3)
     assert project.finished()["status"] == "complete"
     project.assert_nothing_left()
@@ -72,16 +72,16 @@ def test_the_campaign_ends_in_order(weighed: tuple[Project, Ran]) -> None:
         *(f"direct.none.work.{mode}.{CLIENTS}" for mode in ("plain", "stream")),
         f"direct.none.work.plain.{RATE}",
         _cell("ignore-term", "plain", CLIENTS),
-        _cell("stray-child", "plain", CLIENTS),
+        _cell("orphan", "plain", CLIENTS),
         _cell("late-ready-3s", "plain", CLIENTS),
         _cell("no-end", "plain", CLIENTS),
         _cell("drop-chunk-5", "plain", CLIENTS),
         _cell("die-130", "plain", CLIENTS),
     ],
 )
-def test_what_works_is_valid(weighed: tuple[Project, Ran], cell: str) -> None:
+def test_what_works_is_valid(measured: tuple[Project, Ran], cell: str) -> None:
     """A cell that its gateway serves is valid, whatever its neighbours or its own other cells did."""
-    found = weighed[0].cells()[cell]
+    found = measured[0].cells()[cell]
     assert (found["verdict"], found["reason"], found["runs_accepted"]) == ("valid", None, 1)
 
 
@@ -111,10 +111,10 @@ def test_what_works_is_valid(weighed: tuple[Project, Ran], cell: str) -> None:
     ],
 )
 def test_a_fault_has_verdict_and_reason(
-    weighed: tuple[Project, Ran], cell: str, verdict: str, reason: str, sentence: str
+    measured: tuple[Project, Ran], cell: str, verdict: str, reason: str, sentence: str
 ) -> None:
     """What a gateway did wrong is the reason of its cell, in a sentence that the terminal shows as well."""
-    project, ran = weighed
+    project, ran = measured
     found = project.cells()[cell]
     assert found["verdict"] == verdict
     assert [one["reason"]["code"] for one in found["rejected"]] == [reason]
@@ -123,18 +123,18 @@ def test_a_fault_has_verdict_and_reason(
     assert found["response_ms"]["absent"] == verdict
 
 
-def test_a_dead_gateway_is_started_afresh(weighed: tuple[Project, Ran]) -> None:
+def test_a_dead_gateway_is_started_afresh(measured: tuple[Project, Ran]) -> None:
     """A gateway that died in one window has a new process for the next: it is prepared twice."""
-    project, _ = weighed
+    project, _ = measured
     prepared = [event for event in project.events("prepared") if event["lane"] == "faulty@fault=die-130.none.work"]
     order = [event["cell"] for event in project.events("run") if "die-130" in event["cell"]]
     assert order == [_cell("die-130", "plain", RATE), _cell("die-130", "plain", CLIENTS)]
     assert len(prepared) == 2
 
 
-def test_a_gateway_that_is_ready_too_early_is_tried_again_and_remarked(weighed: tuple[Project, Ran]) -> None:
+def test_a_gateway_that_is_ready_too_early_is_tried_again_and_remarked(measured: tuple[Project, Ran]) -> None:
     """Requests refused right after "ready" are a start and no inability: flagged, with how long."""
-    project, ran = weighed
+    project, ran = measured
     cell = _cell("late-ready-3s", "plain", CLIENTS)
     (run,) = project.runs(cell).values()
     (seen,) = run["evidence"]
@@ -144,19 +144,19 @@ def test_a_gateway_that_is_ready_too_early_is_tried_again_and_remarked(weighed: 
 
 
 @pytest.mark.parametrize("fault", ["never-ready", "die-130", "error500"])
-def test_the_end_of_the_log_is_kept(weighed: tuple[Project, Ran], fault: str) -> None:
+def test_the_end_of_the_log_is_kept(measured: tuple[Project, Ran], fault: str) -> None:
     """A rejected attempt keeps what the gateway had written last."""
-    project, _ = weighed
+    project, _ = measured
     load = RATE if fault == "die-130" else CLIENTS
     folder = project.campaign / "cells" / _cell(fault, "plain", load) / "b01.rejected-1"
     assert (folder / "gateway-log-tail.txt").read_text().strip()
 
 
-def test_a_gateway_that_ignores_term_is_named(weighed: tuple[Project, Ran]) -> None:
+def test_a_gateway_that_ignores_term_is_named(measured: tuple[Project, Ran]) -> None:
     """That a gateway had to be killed is told: in the event log and to the user."""
-    project, ran = weighed
-    told = [event for event in project.events("stopped") if event["lane"].startswith("faulty@fault=ignore-term")]
-    assert [event["by"] for event in told] == ["kill"]
+    project, ran = measured
+    reported = [event for event in project.events("stopped") if event["lane"].startswith("faulty@fault=ignore-term")]
+    assert [event["by"] for event in reported] == ["kill"]
     assert "had to be killed" in ran.err
 
 

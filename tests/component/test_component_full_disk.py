@@ -61,7 +61,7 @@ def test_no_space_left(tmp_path: Path, small_disk: Mount, what: str) -> None:
     """
     if what == "project":
         disk = small_disk(tmp_path / "disk")
-        project = Project(disk / "project", told=tmp_path)
+        project = Project(disk / "project", reported=tmp_path)
     else:
         project = Project(tmp_path / "project")
         disk = small_disk(project.results)
@@ -77,12 +77,12 @@ def test_no_space_left(tmp_path: Path, small_disk: Mount, what: str) -> None:
     finally:
         began.kill()
 
-    said = began.err.read_text()
+    stderr = began.err.read_text()
     ballast.unlink()
-    assert code == 3, said
-    assert "Traceback" not in said
-    assert "no space left where " in said
-    assert "free some space and run the same command again" in said
+    assert code == 3, stderr
+    assert "Traceback" not in stderr
+    assert "no space left where " in stderr
+    assert "free some space and run the same command again" in stderr
     project.assert_nothing_left()
     campaign = project.campaign
     runs = list((campaign / "cells").glob("*/b01/run.json"))

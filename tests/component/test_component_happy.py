@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.component.project import MATRIX, Project, Ran, kept_bytes, names_of_this_machine
+from tests.component.project import MATRIX, Project, Ran, names_of_this_machine, stored_bytes
 
 pytestmark = [pytest.mark.component, pytest.mark.timeout(300)]
 
@@ -21,7 +21,7 @@ CELLS = [
 
 
 @pytest.fixture(scope="module")
-def weighed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, Ran]:
+def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, Ran]:
     """Direct and reference, both modes, both loads; told as a document."""
     project = Project(tmp_path_factory.mktemp("happy") / "project")
     project.matrix(modes=["plain", "stream"], accept={**MATRIX["accept"], "attempts_per_run": 3})
@@ -30,9 +30,9 @@ def weighed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, Ran]:
     return project, ran
 
 
-def test_every_cell_is_valid(weighed: tuple[Project, Ran]) -> None:
+def test_every_cell_is_valid(measured: tuple[Project, Ran]) -> None:
     """A sound gateway ends with exit 0: each planned cell valid with its wanted run, the baseline among them."""
-    project, ran = weighed
+    project, ran = measured
     ran.ends_with(0)
     cells = project.cells()
     assert sorted(cells) == sorted(CELLS)
@@ -41,9 +41,9 @@ def test_every_cell_is_valid(weighed: tuple[Project, Ran]) -> None:
     assert (finished["status"], finished["exit_code"]) == ("complete", 0)
 
 
-def test_counts_on_both_sides_agree(weighed: tuple[Project, Ran]) -> None:
+def test_counts_on_both_sides_agree(measured: tuple[Project, Ran]) -> None:
     """A window sends what is measured and one more for each connection; the provider sees just as many."""
-    project, _ = weighed
+    project, _ = measured
     cells = project.cells()
     for cell in CELLS:
         counts = project.runs(cell)["b01"]["counts"]
@@ -51,9 +51,9 @@ def test_counts_on_both_sides_agree(weighed: tuple[Project, Ran]) -> None:
         assert counts["provider_request_count"] == counts["client_success_count"] == wanted
 
 
-def test_the_gateway_is_slower_than_the_baseline(weighed: tuple[Project, Ran]) -> None:
+def test_the_gateway_is_slower_than_the_baseline(measured: tuple[Project, Ran]) -> None:
     """The shift is the gateway's percentile minus the baseline's of the same block, and a proxy costs something."""
-    project, _ = weighed
+    project, _ = measured
     cells = project.cells()
     for cell in (name for name in CELLS if name.startswith("reference") and name.endswith("rate-20")):
         baseline = cells[cells[cell]["baseline"]]
@@ -62,16 +62,16 @@ def test_the_gateway_is_slower_than_the_baseline(weighed: tuple[Project, Ran]) -
         assert shift == pytest.approx(cells[cell]["response_ms"]["p50"] - baseline["response_ms"]["p50"], abs=1e-6)
 
 
-def test_json_prints_the_document_alone(weighed: tuple[Project, Ran]) -> None:
+def test_json_prints_the_document_alone(measured: tuple[Project, Ran]) -> None:
     """Standard output holds the summary and nothing else; all that is told stands on standard error."""
-    project, ran = weighed
+    project, ran = measured
     assert json.loads(ran.out) == project.summary()
     assert "Page:" in ran.err
 
 
-def test_records_are_whole(weighed: tuple[Project, Ran]) -> None:
+def test_records_are_whole(measured: tuple[Project, Ran]) -> None:
     """A run's folder holds the files that its record lists, and the driver's own output among them."""
-    project, _ = weighed
+    project, _ = measured
     for cell in CELLS:
         folder = project.campaign / "cells" / cell / "b01"
         files = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
@@ -82,9 +82,9 @@ def test_records_are_whole(weighed: tuple[Project, Ran]) -> None:
     assert not list(project.campaign.rglob(".partial*"))
 
 
-def test_pages_are_on_disk(weighed: tuple[Project, Ran]) -> None:
+def test_pages_are_on_disk(measured: tuple[Project, Ran]) -> None:
     """The page that the last line names is there, names every gateway and says that the reference is a mock."""
-    project, ran = weighed
+    project, ran = measured
     page = Path(re.findall(r"^Page: +(.+)$", ran.err, re.MULTILINE)[-1])
     text = page.read_text()
     assert page.is_relative_to(project.results)
@@ -93,24 +93,24 @@ def test_pages_are_on_disk(weighed: tuple[Project, Ran]) -> None:
     assert "mock, not a product" in page.with_suffix(".md").read_text()
 
 
-def test_rebuilding_the_summary_gives_the_same_bytes(weighed: tuple[Project, Ran]) -> None:
+def test_rebuilding_the_summary_gives_the_same_bytes(measured: tuple[Project, Ran]) -> None:
     """`summary.json` is derived: made anew from the runs it is the same, byte for byte, and so is its site."""
-    project, _ = weighed
+    project, _ = measured
     summary = project.campaign / "summary.json"
     before = summary.read_bytes()
-    site = dict(kept_bytes(project.results / "site"))
+    site = dict(stored_bytes(project.results / "site"))
     summary.write_text("{}")
 
     project.invoke("show", "latest", "--rebuild").ends_with(0)
     project.invoke("pages", "latest").ends_with(0)
 
     assert summary.read_bytes() == before
-    assert dict(kept_bytes(project.results / "site")) == site
+    assert dict(stored_bytes(project.results / "site")) == site
 
 
-def test_show_prints_tables(weighed: tuple[Project, Ran]) -> None:
+def test_show_prints_tables(measured: tuple[Project, Ran]) -> None:
     """`show` prints a row for each gateway, `show --json` the stored document."""
-    project, _ = weighed
+    project, _ = measured
     shown = project.invoke("show", project.campaign.name)
     shown.ends_with(0)
     assert re.search(r"^direct\b.* 1/1 +valid$", shown.out, re.MULTILINE)
@@ -118,14 +118,14 @@ def test_show_prints_tables(weighed: tuple[Project, Ran]) -> None:
     assert json.loads(project.invoke("show", "latest", "--json").out) == project.summary()
 
 
-def test_nothing_of_this_machine_is_kept(weighed: tuple[Project, Ran]) -> None:
+def test_nothing_of_this_machine_is_kept(measured: tuple[Project, Ran]) -> None:
     """No key, no folder and no name of this machine stands in any kept file, however packed."""
-    project, _ = weighed
+    project, _ = measured
     key = re.compile(rb"sk-[0-9a-f]{16}|vdt_[0-9a-f]{16}")
     needles = [str(project.folder).encode(), *(name.encode() for name in names_of_this_machine())]
     found = [
         (name, needle)
-        for name, data in kept_bytes(project.results)
+        for name, data in stored_bytes(project.results)
         for needle in [*key.findall(data), *needles]
         if needle in data
     ]

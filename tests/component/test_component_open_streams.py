@@ -21,7 +21,7 @@ def _cell(fault: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def weighed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, Ran]:
+def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, Ran]:
     """One gateway as it is, with a delay on each stream, too slow to open all, and one that holds answers back."""
     project = Project(tmp_path_factory.mktemp("streams") / "project")
     project.matrix(
@@ -43,9 +43,9 @@ def _points(project: Project, cell: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("fault", [SOUND, HEAVY])
-def test_every_step_is_opened_and_read(weighed: tuple[Project, Ran], fault: str) -> None:
+def test_every_step_is_opened_and_read(measured: tuple[Project, Ran], fault: str) -> None:
     """At each step as many streams are open at the provider as at the client, all with content; each ends whole."""
-    project, _ = weighed
+    project, _ = measured
     cell = project.cells()[_cell(fault)]
     assert (cell["verdict"], cell["reason"], cell["runs_accepted"]) == ("valid", None, 1)
     points = _points(project, _cell(fault))
@@ -58,32 +58,32 @@ def test_every_step_is_opened_and_read(weighed: tuple[Project, Ran], fault: str)
     assert record["counts"]["provider_aborted_count"] == 0
 
 
-def test_the_injected_delay_of_a_stream_is_found(weighed: tuple[Project, Ran]) -> None:
+def test_the_injected_delay_of_a_stream_is_found(measured: tuple[Project, Ran]) -> None:
     """Two slopes of one gateway differ by the delay that was injected on each stream, and by little else."""
-    cells = weighed[0].cells()
+    cells = measured[0].cells()
     light, heavy = (cells[_cell(fault)]["memory_per_stream_bytes"]["value"] for fault in (SOUND, HEAVY))
     assert 0.85 < (heavy - light) / PLANTED_BYTES < 1.2
     assert light < heavy / 2
 
 
-def test_nothing_is_timed(weighed: tuple[Project, Ran]) -> None:
+def test_nothing_is_timed(measured: tuple[Project, Ran]) -> None:
     """Open streams have no times and no rate: each of these figures is absent with that reason."""
-    cell = weighed[0].cells()[_cell(SOUND)]
+    cell = measured[0].cells()[_cell(SOUND)]
     timings = {name: value for name, value in cell.items() if name.endswith("_ms")}
     assert len(timings) > 10
     assert {value["absent"] for value in timings.values()} == {"open_streams"}
     assert cell["achieved_rps"] == cell["cpu_ms_per_request"] == {"absent": "open_streams", "detail": ""}
 
 
-def test_the_lane_without_a_gateway_has_no_memory(weighed: tuple[Project, Ran]) -> None:
+def test_the_lane_without_a_gateway_has_no_memory(measured: tuple[Project, Ran]) -> None:
     """The baseline holds the same streams, which shows that the rig can, and has no gateway to weigh."""
-    cell = weighed[0].cells()[f"direct.none.work.stream.{LOAD}"]
+    cell = measured[0].cells()[f"direct.none.work.stream.{LOAD}"]
     assert (cell["verdict"], cell["memory_per_stream_bytes"]) == ("valid", {"absent": "no_gateway", "detail": ""})
 
 
-def test_streams_that_do_not_open_are_told(weighed: tuple[Project, Ran]) -> None:
+def test_streams_that_do_not_open_are_told(measured: tuple[Project, Ran]) -> None:
     """A gateway that lets five requests a second through does not open thirty at once: errored, with the counts."""
-    project, ran = weighed
+    project, ran = measured
     cell = project.cells()[_cell(LOST)]
     assert (cell["verdict"], [one["reason"]["code"] for one in cell["rejected"]]) == ("errored", ["errors"])
     assert "streams open when" in cell["reason"]["detail"]
@@ -92,18 +92,18 @@ def test_streams_that_do_not_open_are_told(weighed: tuple[Project, Ran]) -> None
     ran.ends_with(3)
 
 
-def test_a_lane_that_holds_answers_back_is_weighed_all_the_same(weighed: tuple[Project, Ran]) -> None:
+def test_a_lane_that_holds_answers_back_is_weighed_all_the_same(measured: tuple[Project, Ran]) -> None:
     """Without content at the client the provider's count says that the streams are open; a flag tells it."""
-    project, _ = weighed
+    project, _ = measured
     cell = project.cells()[_cell(BUFFERED)]
     assert cell["verdict"] == "valid"
     assert "buffered" in cell["flags"]
     assert [point["content_count"] for point in _points(project, _cell(BUFFERED))] == [0, 0, 0, 0]
 
 
-def test_figures_reach_the_page(weighed: tuple[Project, Ran]) -> None:
+def test_figures_reach_the_page(measured: tuple[Project, Ran]) -> None:
     """The page has the row of open streams with its memory, and the gateway that failed to hold them."""
-    project, _ = weighed
+    project, _ = measured
     page = (project.results / "site" / "index.html").read_text()
     assert "60 open streams" in page
     assert "Memory per open stream" in page

@@ -100,7 +100,7 @@ def test_a_killed_task_is_cleaned_up_by_its_guardian(project: Project) -> None:
     assert list(project.runs(FIRST, campaign)) == ["b01"]
 
 
-def test_what_a_killed_guardian_left_is_swept_by_the_next_run(project: Project) -> None:
+def test_what_a_killed_guardian_left_is_stopped_by_the_next_run(project: Project) -> None:
     """When task and guardian are killed, the next campaign stops what they had left, says so, and works."""
     with in_the_window(project) as began:
         guardian = _guardian(project, began)

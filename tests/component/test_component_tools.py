@@ -164,5 +164,5 @@ def test_the_broken_report_is_kept(retried: tuple[Project, Ran]) -> None:
     number = FAULTS.index("truncate") + 1
     assert (folder / f"b01.rejected-{number}" / "driver" / "report.json").read_text().startswith("{")
     assert not (folder / f"b01.rejected-{number}" / "driver" / "report.json").read_text().rstrip().endswith("}")
-    said = folder / f"b01.rejected-{FAULTS.index('silent') + 1}" / "driver" / "stderr.txt"
-    assert said.read_text() == f"Error: No space left on device (os error 28){os.linesep}"
+    stderr = folder / f"b01.rejected-{FAULTS.index('silent') + 1}" / "driver" / "stderr.txt"
+    assert stderr.read_text() == f"Error: No space left on device (os error 28){os.linesep}"

@@ -17,8 +17,8 @@ from tests.component.project import (
     MATRIX,
     Project,
     Ran,
-    kept_bytes,
     names_of_this_machine,
+    stored_bytes,
 )
 
 pytestmark = [pytest.mark.component, pytest.mark.timeout(400)]
@@ -47,7 +47,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def weighed(environment: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, Ran]:
+def measured(environment: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, Ran]:
     """A campaign of a foreign folder with its own recipe, matrix and program."""
     project = Project(tmp_path_factory.mktemp("foreign") / "project")
     project.python = str(environment / "bin" / "python")
@@ -66,21 +66,21 @@ def weighed(environment: Path, tmp_path_factory: pytest.TempPathFactory) -> tupl
     return project, ran
 
 
-def test_the_package_is_the_wheels(weighed: tuple[Project, Ran], environment: Path) -> None:
+def test_the_package_is_the_wheels(measured: tuple[Project, Ran], environment: Path) -> None:
     """What is run is the installed package with mocks and templates inside, not the checkout."""
-    project, _ = weighed
-    said = subprocess.run(
+    project, _ = measured
+    ran_python = subprocess.run(
         [project.python, "-I", "-c", IMPORTED], cwd=project.folder, capture_output=True, text=True, check=True
     )
-    package = Path(said.stdout.strip()).parent
+    package = Path(ran_python.stdout.strip()).parent
     assert package.is_relative_to(environment)
     assert (package / "_data" / "mocks" / "provider" / "__main__.py").is_file()
     assert (package / "_data" / "templates" / "gateways" / "direct" / "gateway.yaml").is_file()
 
 
-def test_a_foreign_gateway_is_weighed(weighed: tuple[Project, Ran]) -> None:
+def test_a_foreign_gateway_is_weighed(measured: tuple[Project, Ran]) -> None:
     """With two lines of Python and a recipe of its own, a gateway that we never saw is valid in both modes."""
-    project, ran = weighed
+    project, ran = measured
     ran.ends_with(0)
     assert len((project.folder / "tasks.py").read_text().split("\n\n")) == 2
     assert sorted(project.cells()) == sorted(CELLS)
@@ -89,16 +89,16 @@ def test_a_foreign_gateway_is_weighed(weighed: tuple[Project, Ran]) -> None:
     assert "Pass-through" in page.read_text()
 
 
-def test_the_recipe_is_kept_with_the_campaign(weighed: tuple[Project, Ran]) -> None:
+def test_the_recipe_is_kept_with_the_campaign(measured: tuple[Project, Ran]) -> None:
     """The recipe that was used lies in the campaign, byte for byte."""
-    project, _ = weighed
-    kept = dict(kept_bytes(project.campaign / "gateways" / "passthrough"))
-    assert kept == dict(kept_bytes(FAKES / "recipes" / "passthrough"))
+    project, _ = measured
+    kept = dict(stored_bytes(project.campaign / "gateways" / "passthrough"))
+    assert kept == dict(stored_bytes(FAKES / "recipes" / "passthrough"))
 
 
-def test_what_a_gateway_prints_is_kept_without_secrets(weighed: tuple[Project, Ran]) -> None:
+def test_what_a_gateway_prints_is_kept_without_secrets(measured: tuple[Project, Ran]) -> None:
     """A gateway that prints its keys and folders into its log does not get them into records or pages."""
-    project, _ = weighed
+    project, _ = measured
     folder = project.campaign / "cells" / "passthrough.none.work.plain.clients-2" / "b01"
     log = (folder / "gateway-log-tail.txt").read_text()
     assert "Bearer [secret]" in log
@@ -110,7 +110,7 @@ def test_what_a_gateway_prints_is_kept_without_secrets(weighed: tuple[Project, R
     needles = [os.fsencode(project.folder), *(name.encode() for name in names_of_this_machine())]
     found = [
         (name, needle)
-        for name, data in kept_bytes(project.results)
+        for name, data in stored_bytes(project.results)
         for needle in [*key.findall(data), *needles]
         if needle in data
     ]

@@ -75,9 +75,9 @@ def test_every_code_that_is_made_stands_in_its_table() -> None:
 
 def test_every_code_is_made_somewhere() -> None:
     """A code that nothing produces is no code; a verdict is an absence too, by `absent_by`."""
-    told = {text for _, tree in trees() for text in literals(tree)} | set(codes.VERDICTS)
+    reported = {text for _, tree in trees() for text in literals(tree)} | set(codes.VERDICTS)
     for table, known in TABLES.items():
-        assert sorted(known - told) == [], table
+        assert sorted(known - reported) == [], table
 
 
 def test_every_verdict_has_an_entry_and_every_reason_speaks_for_one() -> None:
@@ -99,6 +99,6 @@ def test_every_flag_and_meaning_is_a_sentence() -> None:
 
 def test_every_figure_is_measured_somewhere() -> None:
     """No entry of the catalogue is without a line in the judge room that makes it."""
-    told = {text for name, tree in trees() if name.startswith("judge/") for text in literals(tree)}
+    reported = {text for name, tree in trees() if name.startswith("judge/") for text in literals(tree)}
     shifts = {key for key, one in METRICS.items() if one.shift_of is not None}
-    assert sorted(set(METRICS) - told - shifts) == []
+    assert sorted(set(METRICS) - reported - shifts) == []

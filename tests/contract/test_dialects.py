@@ -18,7 +18,7 @@ def words(source: str) -> list[str]:
     return [text for text in texts if isinstance(text, str) and text.removeprefix("data:").strip() in WORDS]
 
 
-def test_no_other_room_looks_into_an_answer() -> None:
+def test_no_other_package_looks_into_an_answer() -> None:
     """Outside of the dialects no module names a part of a chat answer."""
     package = CHECKOUT / "weighbridge"
     paths = [path for path in package.rglob("*.py") if not path.is_relative_to(package / "dialects")]

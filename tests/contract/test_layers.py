@@ -62,7 +62,7 @@ def test_mocks_and_package_never_import_each_other() -> None:
     hold(foreign_imports, sources(*BOTH))
 
 
-def test_environment_is_read_at_the_front_door_only() -> None:
+def test_environment_is_read_in_tasks_only() -> None:
     """`os.environ` appears in the front door alone; everything else is told."""
     hold(environment_reads, sources(*BOTH))
 

@@ -1,4 +1,4 @@
-"""Small rooms: module, function and parameter limits, and no drawers that collect everything."""
+"""Small rooms: module, function and parameter limits, and no catch_alls that collect everything."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.contract.texts import Text, hold, offenders, sources
 LINES_OF_MODULE = 400
 LINES_OF_FUNCTION = 50
 POSITIONAL = 5
-DRAWERS = {"utils", "util", "helpers", "helper", "common", "manager", "misc"}
+CATCH_ALLS = {"utils", "util", "helpers", "helper", "common", "manager", "misc"}
 
 
 def long_modules(source: Text) -> Iterator[str]:
@@ -42,11 +42,11 @@ def long_signatures(source: Text) -> Iterator[str]:
             yield source.at(node.lineno, f"{node.name} takes {count} by position, at most {POSITIONAL}")
 
 
-def drawers(source: Text) -> Iterator[str]:
+def catch_alls(source: Text) -> Iterator[str]:
     """Yield modules and folders whose name says nothing."""
     for part in PurePath(source.name).with_suffix("").parts:
-        if part in DRAWERS:
-            yield source.at(1, f"{part} is a drawer that collects everything")
+        if part in CATCH_ALLS:
+            yield source.at(1, f"{part} is a catch-all that collects everything")
 
 
 def _functions(source: Text) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
@@ -68,9 +68,9 @@ def test_signatures_are_small() -> None:
     hold(long_signatures, sources())
 
 
-def test_there_is_no_drawer() -> None:
+def test_there_is_no_catch_all() -> None:
     """No module and no folder has a catch-all name."""
-    hold(drawers, sources())
+    hold(catch_alls, sources())
 
 
 @pytest.mark.parametrize(
@@ -80,8 +80,8 @@ def test_there_is_no_drawer() -> None:
         (long_functions, "weighbridge/x.py", "class A:\n  async def long(self):\n" + "    x = 1\n" * 50),
         (long_signatures, "weighbridge/x.py", "def wide(a, b, /, c, d, e, f=1): ..."),
         (long_signatures, "weighbridge/x.py", "class A:\n  def wide(self, a, b, c, d, e, f): ..."),
-        (drawers, "weighbridge/rig/helpers.py", ""),
-        (drawers, "weighbridge/common/rig.py", ""),
+        (catch_alls, "weighbridge/rig/helpers.py", ""),
+        (catch_alls, "weighbridge/common/rig.py", ""),
     ],
 )
 def test_an_offence_is_found(rule, name: str, text: str) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from tests.examples.judge_examples import campaign
 from weighbridge.judge.calibration.certificate import Findings, Origin, certify
 from weighbridge.judge.calibration.joined_quantiles import Timed
-from weighbridge.judge.calibration.known_delays import DelayBlock, KnownDelay, LaneSamples, aa_pair, weigh
+from weighbridge.judge.calibration.known_delays import DelayBlock, KnownDelay, LaneSamples, aa_pair, measure
 from weighbridge.record.campaign import CampaignRecord
 from weighbridge.record.certificate import Certificate, DriverBaseline, FaultResult
 
@@ -54,7 +54,7 @@ def certificate(record: CampaignRecord | None = None, *, made_at: datetime = MAD
     found = record or campaign()
     error_ns, detected = changes.pop("error_ns", 0), changes.pop("detected", True)
     findings = Findings(
-        known_delays=weigh(delay(error_ns=error_ns)),
+        known_delays=measure(delay(error_ns=error_ns)),
         faults=(FaultResult(fault="buffer", detected=detected, by="buffering verdict" if detected else None),),
         baselines=(
             DriverBaseline(driver="probe", p50_ms=0.141, p99_ms=0.305, rate_rps=290.0),

@@ -62,14 +62,14 @@ class Program:
         """Itself, once it has said where it listens."""
 
         def look() -> bool:
-            assert self.process.poll() is None, self.said()
-            self.ports = [int(port) for port in re.findall(r"127\.0\.0\.1:(\d+)", self.said())]
+            assert self.process.poll() is None, self.stderr_text()
+            self.ports = [int(port) for port in re.findall(r"127\.0\.0\.1:(\d+)", self.stderr_text())]
             return bool(self.ports)
 
         wait_for(look)
         return self
 
-    def said(self) -> str:
+    def stderr_text(self) -> str:
         return self.log.read_text()
 
     def ends(self, number: signal.Signals | None = None) -> int:

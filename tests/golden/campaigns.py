@@ -110,12 +110,12 @@ def cell(gateway: str, load: Load, *, chain: str = "none", mode: str = "plain", 
         "service_ms": response,
         "ttfb_ms": timing(20.2 + extra, 21.0 + extra, 23.0 + extra)
         if mode == "stream"
-        else Absent(absent="driver_does_not_tell"),
+        else Absent(absent="not_reported_by_driver"),
         "shift_ms": shift if gateway != "direct" else Absent(absent="baseline"),
         "shift_with_rejected_ms": shift,
         "ttfb_shift_ms": timing(extra, extra + 0.8, extra + 2.8)
         if mode == "stream" and gateway != "direct"
-        else Absent(absent="driver_does_not_tell" if mode == "plain" else "baseline"),
+        else Absent(absent="not_reported_by_driver" if mode == "plain" else "baseline"),
         "self_reported_ms": timing(4.1, 4.9, 6.0) if gateway == "litellm" else Absent(absent="not_self_reported"),
         "dispatch_lag_ms": timing(0.03, 0.09, 0.21),
         "release_lateness_ms": timing(0.4, 0.9, 1.2) if load.offered_rps else Absent(absent="no_schedule"),

@@ -84,11 +84,11 @@ def probed() -> Summary:
 
 
 def _stampless(load: Load) -> CellSummary:
-    gone = Absent(absent="no_inband")
+    gone = Absent(absent="no_stamps")
     lost = STAMPS.model_copy(update={"whole_count": 0, "absent_count": 4400})
     names = ("added_ms", "request_path_ms", "response_path_ms", "fidelity", "added_with_rejected_ms")
     return seen(
-        cell("reference", load, chain="starter"), stamps=lost, flags=("no_inband",), **dict.fromkeys(names, gone)
+        cell("reference", load, chain="starter"), stamps=lost, flags=("no_stamps",), **dict.fromkeys(names, gone)
     )
 
 

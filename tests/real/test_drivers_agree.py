@@ -46,7 +46,7 @@ def lag_ms(figures: RunFigures) -> float:
     return p50(figures.release_lateness_ms) + p50(figures.dispatch_lag_ms)
 
 
-def said(figures: RunFigures) -> str:
+def summary_of(figures: RunFigures) -> str:
     """The three medians that are compared."""
     return f"{p50(figures.service_ms):.2f} {p50(figures.response_ms):.2f} {lag_ms(figures):.2f}"
 
@@ -86,7 +86,7 @@ def test_drivers_agree_at_a_low_rate(tool, tmp_path: Path, mode: Mode) -> None:
         for _ in range(ROUNDS):
             wanted = sorted({name for pair in open_pairs for name in pair})
             found = {name: lane.figures(name, mode) for name in wanted}
-            seen.append(", ".join(f"{name} {said(figures)}" for name, figures in found.items()))
+            seen.append(", ".join(f"{name} {summary_of(figures)}" for name, figures in found.items()))
             open_pairs = {pair for pair in open_pairs if not agree(*(found[name] for name in pair))}
             if not open_pairs:
                 return

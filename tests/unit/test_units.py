@@ -30,7 +30,7 @@ def test_sizes_are_bytes(text: str, size: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("parse", "text", "said"),
+    ("parse", "text", "message"),
     [
         (units.parse_duration, "30", "'30' has no unit; expected a number with a unit, such as 20ms, 30s, 2m or 1h"),
         (units.parse_duration, "30", "Did you mean 30s?"),
@@ -57,12 +57,12 @@ def test_sizes_are_bytes(text: str, size: int) -> None:
         (units.parse_port, "http", "is no port"),
     ],
 )  # fmt: skip
-def test_what_is_no_quantity_is_refused_with_advice(parse: object, text: str, said: str) -> None:
+def test_what_is_no_quantity_is_refused_with_advice(parse: object, text: str, message: str) -> None:
     """A text that is no quantity is a ValueError that names the text and what was expected."""
     with pytest.raises(ValueError, match=r".") as detected:
         parse(text)  # type: ignore[operator]
 
-    assert said in str(detected.value)
+    assert message in str(detected.value)
     assert "expected" in str(detected.value)
 
 

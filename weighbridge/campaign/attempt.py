@@ -77,7 +77,7 @@ class Attempts:
         try:
             measured = self._measure(lanes, attempt.window, attempt.name)
         except LaneFailed as error:
-            return self.fail(attempt, error, store, lanes[0].kept_files())
+            return self.fail(attempt, error, store, lanes[0].files_to_store())
         attempted = self._attempted(attempt, measured.window)
         judgement = attempt.window.judge(attempted)
         if judgement.needs_more_connections:
@@ -100,7 +100,7 @@ class Attempts:
         if error.log_tail:
             kept["gateway-log-tail.txt"] = error.log_tail.encode()
         with deferred():
-            store.commit(record, self._fit_to_keep(kept), None)
+            store.commit(record, self._fit_to_store(kept), None)
         return record
 
     def _measure(self, lanes: Sequence[Lane], window: WindowSpec, name: str) -> Measured:
@@ -150,7 +150,7 @@ class Attempts:
             flags=judgement.flags,
             started_at=utc_now() if window is None else window.started_at,
             window_s=0.0 if window is None else window.window_s,
-            clients=() if window is None else tuple(_kept_client(client) for client in window.clients),
+            clients=() if window is None else tuple(_client_record(client) for client in window.clients),
             no_companion=None if window is None else window.load.no_companion,
             counts=None if window is None else window.counts,
             figures=attempted.figures,
@@ -172,14 +172,14 @@ class Attempts:
         return Absent(absent="not_told" if reports else "not_self_reported")
 
     def _commit(self, store: CampaignStore, record: RunRecord, measured: Measured) -> None:
-        kept = self._fit_to_keep(measured.files)
+        kept = self._fit_to_store(measured.files)
         histograms = run_histograms(measured.window)
         if histograms is not None:
             kept[HISTOGRAMS_FILE] = histograms.to_json().encode()
         with deferred():
             store.commit(record, kept, measured.samples)
 
-    def _fit_to_keep(self, files: Mapping[str, bytes]) -> dict[str, bytes]:
+    def _fit_to_store(self, files: Mapping[str, bytes]) -> dict[str, bytes]:
         """Return configuration and logs without this machine's folders; what a client wrote stays byte for byte."""
         return {
             name: self.rig.without_folders(data.decode(errors="replace")).encode() if _is_ours(name) else data
@@ -192,5 +192,5 @@ def _is_ours(name: str) -> bool:
     return place.parts[0] == "config" or place.suffix == ".txt"
 
 
-def _kept_client(client: Client) -> ClientRecord:
+def _client_record(client: Client) -> ClientRecord:
     return ClientRecord(role=client.role, load=client.load, driver=client.record, load_report=client.report)

@@ -55,7 +55,7 @@ def run_campaign(request: CampaignRequest, listener: Listener, environ: Mapping[
     campaign behind.
     """
     with locked(request.results), Supervisor(request.home / "run", search_path=environ["PATH"]) as supervisor:
-        for sentence in supervisor.swept:
+        for sentence in supervisor.cleaned_up:
             listener.warning(sentence)
         _remove_remains(request.home)
         ports = Ports.among(choose(_PORT_COUNT, request.port_base))
@@ -67,7 +67,7 @@ def run_campaign(request: CampaignRequest, listener: Listener, environ: Mapping[
         for gateway in record.gateways:
             recipe = request.catalogue.get(gateway.id)
             if recipe is not None:
-                store.keep_recipe(gateway.id, recipe.files)
+                store.store_recipe(gateway.id, recipe.files)
         with EventLog(store.folder / "events.jsonl") as event_log:
             return _Campaign(request, store, supervisor, event_log, listener).run(ports, order, cpus)
 
@@ -125,7 +125,7 @@ class _Campaign:
             if error.errno not in (errno.ENOSPC, errno.EDQUOT):
                 self._close("failed", 1, f"failed: {error}")
                 raise
-            return self._close("failed", 3, _no_room(self._store.folder, error))
+            return self._close("failed", 3, _disk_is_full(self._store.folder, error))
         except WeighbridgeError as error:
             self._close("failed", error.exit_code, f"failed: {error}")
             raise
@@ -226,7 +226,7 @@ def rebuild_summary(store: CampaignStore) -> Summary:
     return summary
 
 
-def _no_room(folder: Path, error: OSError) -> str:
+def _disk_is_full(folder: Path, error: OSError) -> str:
     return (
         f"no space left where {folder.parent.parent} lies ({error.strerror}): the runs committed so far are whole; "
         "free some space and run the same command again"

@@ -40,10 +40,10 @@ class Tally:
 
     def progress(self) -> Progress:
         """Return how far the schedule is; the time left follows the pace so far."""
-        left_s = max(0.0, self.planned_s - self.done_s)
+        remaining_s = max(0.0, self.planned_s - self.done_s)
         if self.done_s > 0:
-            left_s *= (time.monotonic() - self.begun) / self.done_s
-        return Progress(self.done_count, max(self.total_count, self.done_count), left_s)
+            remaining_s *= (time.monotonic() - self.begun) / self.done_s
+        return Progress(self.done_count, max(self.total_count, self.done_count), remaining_s)
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class VisitRun:
     def _stopped(self, lane: str, report: StopReport) -> None:
         """Note that a gateway does not go on its own signal: it is part of what was seen of it."""
         self.attempts.event_log.write("stopped", lane=lane, by=report.by, exit_code=report.exit_code)
-        if report.by in ("term", "kill") or report.stray_count or not report.is_clean:
+        if report.by in ("term", "kill") or report.orphan_count or not report.is_clean:
             self.listener.warning(f"{lane}: {report}")
 
     def _windows(self, lanes: Sequence[Lane], windows: Sequence[WindowSpec]) -> Iterator[RunRecord]:

@@ -26,12 +26,12 @@ DRIVERS: Mapping[str, Driver] = MappingProxyType({driver.name: driver for driver
 OF_ROLE: Mapping[Role, Driver] = MappingProxyType({"open_streams": StreamOpener()})
 
 # The driver that sees the stamps of every request, which calibrations are measured by.
-STAMP_READER = next(name for name, driver in DRIVERS.items() if driver.capabilities.inband)
+STAMP_READER = next(name for name, driver in DRIVERS.items() if driver.capabilities.sees_stamps)
 
 # The same for the matrix, which imports no driver.
 TRAITS: Drivers = MappingProxyType(
     {
-        name: DriverTraits(loads=driver.capabilities.loads, sees_stamps=driver.capabilities.inband)
+        name: DriverTraits(loads=driver.capabilities.loads, sees_stamps=driver.capabilities.sees_stamps)
         for name, driver in DRIVERS.items()
     }
 )

@@ -130,9 +130,9 @@ def render_configs(recipe: Recipe, binding: Binding) -> dict[str, bytes]:
         try:
             rendered[config.target] = made.get_template(config.template).render(values).encode()
         except _TEMPLATE_FAULTS as error:
-            said = f"{error} is not in the folder" if isinstance(error, jinja2.TemplateNotFound) else str(error)
+            problem = f"{error} is not in the folder" if isinstance(error, jinja2.TemplateNotFound) else str(error)
             place = Place(recipe.folder / config.template, template_line(error, config.template))
-            raise InputError(f"cannot be rendered for chain {binding.chain}: {said}", place=place) from None
+            raise InputError(f"cannot be rendered for chain {binding.chain}: {problem}", place=place) from None
     return rendered
 
 

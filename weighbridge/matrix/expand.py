@@ -63,7 +63,7 @@ def _gateways(loaded: LoadedMatrix, catalogue: Catalogue) -> list[_Gateway]:
             f"no recipe folder holds {BASELINE}", expected="expected the recipes that come with Weighbridge"
         )
     found = [_Gateway(GatewayEntry(id=BASELINE), baseline)]
-    weighed: dict[tuple[str, tuple[tuple[str, str], ...]], str] = {}
+    measured: dict[tuple[str, tuple[tuple[str, str], ...]], str] = {}
     for number, entry in enumerate(loaded.matrix.gateways):
         if entry.id == BASELINE:
             continue
@@ -78,10 +78,10 @@ def _gateways(loaded: LoadedMatrix, catalogue: Catalogue) -> list[_Gateway]:
             )
         _check_settings(loaded, number, entry, recipe)
         effective = (entry.id, tuple(sorted(recipe.settings_with(entry.settings).items())))
-        if effective in weighed:
-            problem = f"{entry.name} is the same as {weighed[effective]}, whose settings are the defaults"
+        if effective in measured:
+            problem = f"{entry.name} is the same as {measured[effective]}, whose settings are the defaults"
             raise InputError(problem, place=loaded.place(("gateways", number)), expected="expected other settings")
-        weighed[effective] = entry.name
+        measured[effective] = entry.name
         found.append(_Gateway(entry, recipe))
     return found
 
@@ -183,9 +183,9 @@ def _selected(loaded: LoadedMatrix, cells: tuple[Cell, ...]) -> tuple[Cell, ...]
     kept = matching_cells(cells, matrix.include) if matrix.include else cells
     dropped = {cell.id for cell in matching_cells(cells, matrix.exclude)}
     kept = tuple(cell for cell in kept if cell.id not in dropped)
-    weighed = tuple(cell for cell in kept if not cell.is_baseline)
-    if not weighed and (not matrix.include or not kept):
+    measured = tuple(cell for cell in kept if not cell.is_baseline)
+    if not measured and (not matrix.include or not kept):
         key = "exclude" if matrix.exclude else "include"
         problem = "leaves no cell of a gateway"
         raise InputError(problem, place=loaded.place(key), expected="expected patterns that leave something to weigh")
-    return with_baselines(cells, kept if matrix.include else weighed)
+    return with_baselines(cells, kept if matrix.include else measured)

@@ -26,7 +26,7 @@ class GitFacts(Document):
 
 
 class GatewayFacts(Document):
-    """A gateway of the campaign: what it is and which copy was weighed."""
+    """A gateway of the campaign: what it is and which copy was measured."""
 
     id: str = Field(description="Folder name of the recipe.")
     name: str = Field(description="Name for people.")

@@ -24,7 +24,7 @@ LOWEST_NS = 1
 HIGHEST_NS = 3_600 * 1_000_000_000
 DIGITS = 3
 # Three digits need 2,048 sub-buckets: a value keeps its 11 leading bits.
-_KEPT_BITS = 11
+_MANTISSA_BITS = 11
 # Values are gathered in pieces, so that a million of them need no copies of that size.
 _AT_ONCE = 100_000
 _DAMAGE = (
@@ -67,7 +67,7 @@ def encode(values_ns: npt.NDArray[np.int64]) -> MetricHistogram:
     for begin in range(0, len(values_ns), _AT_ONCE):
         kept = np.maximum(values_ns[begin : begin + _AT_ONCE], 0)
         exponents = np.frexp(kept.astype(np.float64))[1]
-        shifts = np.maximum(exponents - _KEPT_BITS, 0)
+        shifts = np.maximum(exponents - _MANTISSA_BITS, 0)
         for value, count in zip(*np.unique((kept >> shifts) << shifts, return_counts=True), strict=True):
             histogram.record_value(int(value), int(count))
     return _document(histogram, int(np.count_nonzero(values_ns < 0)))

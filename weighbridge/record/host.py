@@ -40,7 +40,7 @@ class HostFacts(Document):
     cpu_model: str | None = Field(description="CPU model as the kernel names it.")
     cpu_count: Count = Field(description="Logical CPUs that we may use.")
     memory_bytes: Count = Field(description="Physical memory.")
-    governor: str | None = Field(description="CPU frequency governor, null where the kernel does not tell.")
+    governor: str | None = Field(description="CPU frequency governor, null where not reported by the kernel.")
     virtualised: str | None = Field(description="Hypervisor as far as it shows, null when it does not.")
     python: str = Field(description="Version of the Python that ran us.")
     disks: tuple[DiskFacts, ...] = Field(default=(), description="Disks that the matrix names.")

@@ -12,8 +12,8 @@ from weighbridge.record import older_codes
 
 Raw = Mapping[str, Any]
 
-NOT_TOLD_COUNT = 0
-NOT_TOLD_S = 0.0
+NOT_REPORTED_COUNT = 0
+NOT_REPORTED_S = 0.0
 
 
 def newest(raw: Raw, kind: str, number: int, wanted: int) -> dict[str, Any]:
@@ -192,8 +192,8 @@ def _rate(flat: Raw) -> dict[str, Any]:
         "duration_s": flat["duration_s"],
         "request_count": flat["request_count"],
         "connections": flat["connections"],
-        "warmup_count": NOT_TOLD_COUNT,
-        "timeout_s": NOT_TOLD_S,
+        "warmup_count": NOT_REPORTED_COUNT,
+        "timeout_s": NOT_REPORTED_S,
         "companion": companion,
         "no_companion": flat.get("no_rider"),
         "kind": "rate",
@@ -205,14 +205,19 @@ def _clients(flat: Raw) -> dict[str, Any]:
         "clients": flat["clients"],
         "request_count": flat["request_count"],
         "connections": flat["connections"],
-        "warmup_count": NOT_TOLD_COUNT,
-        "timeout_s": NOT_TOLD_S,
+        "warmup_count": NOT_REPORTED_COUNT,
+        "timeout_s": NOT_REPORTED_S,
         "kind": "clients",
     }
 
 
 def _streams(flat: Raw) -> dict[str, Any]:
-    return {"counts": list(flat["held_counts"]), "hold_s": NOT_TOLD_S, "timeout_s": NOT_TOLD_S, "kind": "streams"}
+    return {
+        "counts": list(flat["held_counts"]),
+        "hold_s": NOT_REPORTED_S,
+        "timeout_s": NOT_REPORTED_S,
+        "kind": "streams",
+    }
 
 
 # The kinds that older documents had, which is all that they will ever have.

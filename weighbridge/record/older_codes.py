@@ -30,7 +30,7 @@ _PHRASES: Mapping[str, str] = {
     "no samples: the driver did not keep them": "no_samples",
     "no request is left besides those that opened a connection": "all_left_out",
     "cut: requests without an answer have no time": "cut",
-    "the driver does not tell it": "driver_does_not_tell",
+    "the driver does not tell it": "not_reported_by_driver",
     "no schedule": "no_schedule",
     "the driver kept no events": "no_chunks_kept",
     "plain answers have no chunks": "not_a_stream",
@@ -42,13 +42,16 @@ _PHRASES: Mapping[str, str] = {
     "no accepted run has this figure": "no_accepted_run",
     "the campaign has not ended": "not_ended",
     "no calibration in this results folder": "no_certificate",
-    "the kernel does not tell": "kernel_does_not_tell",
+    "the kernel does not tell": "not_reported_by_kernel",
 }
 # Codes, of absences and of flags, whose words have changed since.
 _RENAMED: Mapping[str, str] = {
     "floor": "baseline",
     "no_floor": "no_baseline",
     "not_claimed": "not_self_reported",
+    "no_inband": "no_stamps",
+    "kernel_does_not_tell": "not_reported_by_kernel",
+    "kernel_does_not_count": "not_counted_by_kernel",
     "held_streams": "open_streams",
     "no_held_streams": "no_open_streams",
     "held_back": "buffered",

@@ -1,6 +1,6 @@
 """What the probe saw of each request and of each event of a stream, in nanoseconds of CLOCK_MONOTONIC.
 
-Kept beside the sample table as compressed NumPy archives (`inband.npz`, `events.npz`). The provider's stamps use
+Kept beside the sample table as compressed NumPy archives (`requests.npz`, `events.npz`). The provider's stamps use
 the same clock on one host; an added time needs no common clock, for each of its two brackets uses one clock only.
 """
 

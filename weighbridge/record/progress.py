@@ -12,7 +12,7 @@ class Progress:
 
     done_count: int
     total_count: int
-    left_s: float
+    remaining_s: float
 
 
 class Listener(Protocol):

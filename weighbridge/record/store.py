@@ -94,7 +94,7 @@ class CampaignStore:
         store.write_document("campaign.json", record)
         return store
 
-    def keep_recipe(self, gateway: str, files: Mapping[str, bytes]) -> None:
+    def store_recipe(self, gateway: str, files: Mapping[str, bytes]) -> None:
         """Keep the files of the recipe that was used, as they were when it was read."""
         for name, data in files.items():
             target = self.folder / "gateways" / gateway / name

@@ -122,11 +122,11 @@ class GatewaySummary(Document):
     name: str = Field(description="Name for people.")
     kind: Literal["baseline", "mock", "product"] = Field(description="What sort of lane it is.")
     label: str | None = Field(description="Words that must stand beside the name, such as `mock, not a product`.")
-    version: str | None = Field(description="Version weighed.")
-    sha256: str | None = Field(description="Digest of what was weighed.")
+    version: str | None = Field(description="Version measured.")
+    sha256: str | None = Field(description="Digest of what was measured.")
     homepage: str | None = Field(description="Where it comes from.")
     license: str | None = Field(description="Licence.")
-    unavailable: str | None = Field(description="Why it was not weighed.")
+    unavailable: str | None = Field(description="Why it was not measured.")
 
 
 class Summary(Versioned):

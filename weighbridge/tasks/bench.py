@@ -108,7 +108,7 @@ def _report(outcome: Outcome, site: Path, *, as_json: bool) -> None:
         cli.say(outcome.summary.to_json())
     else:
         cli.say(campaign_text(outcome.summary))
-    tell = cli.tell if as_json else cli.say
-    tell(f"{outcome.text}.")
-    tell(f"Records: {outcome.folder}")
-    tell(f"Page:    {site}")
+    report = cli.report if as_json else cli.say
+    report(f"{outcome.text}.")
+    report(f"Records: {outcome.folder}")
+    report(f"Page:    {site}")

@@ -57,7 +57,7 @@ def say(text: str) -> None:
     sys.stdout.flush()
 
 
-def tell(text: str) -> None:
+def report(text: str) -> None:
     """Print to stderr: everything that is not the result."""
     sys.stderr.write(text if text.endswith("\n") else text + "\n")
     sys.stderr.flush()
@@ -73,7 +73,7 @@ def _help(name: str) -> None:
     try:
         program.print_task_help(name)
     except (AttributeError, KeyError):  # another program runs us, or under another name
-        tell(f"invoke --help {name} prints the help of this task")
+        report(f"invoke --help {name} prints the help of this task")
         leave(2)
 
 
@@ -87,10 +87,10 @@ def guarded(task: Callable[..., Any]) -> Callable[..., Any]:
                 return _help(task.__name__)
             return task(*args, **kwargs)
         except Interrupted as error:
-            tell(f"Stopped by signal {error.signal_number}. What was committed is whole: invoke show latest")
+            report(f"Stopped by signal {error.signal_number}. What was committed is whole: invoke show latest")
             leave(error.exit_code)
         except WeighbridgeError as error:
-            tell(str(error))
+            report(str(error))
             leave(error.exit_code)
         except BrokenPipeError:
             # The reader of our output has gone, as `| head` does; nothing is left to say to it.

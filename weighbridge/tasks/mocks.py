@@ -23,15 +23,15 @@ def mocks(*, port_base: str) -> None:
     try:
         _hold(base)
     except Interrupted as error:
-        cli.tell("The mocks are down.")
+        cli.report("The mocks are down.")
         cli.leave(error.exit_code)
 
 
 def _hold(base: int | None) -> None:
     folder = cli.home() / "work" / f"mocks-{secrets.token_hex(4)}"
     with StopSignals(), Supervisor(cli.home() / "run", search_path=cli.environment()["PATH"]) as supervisor:
-        for sentence in supervisor.swept:
-            cli.tell(sentence)
+        for sentence in supervisor.cleaned_up:
+            cli.report(sentence)
         folder.mkdir(parents=True)
         try:
             ports = Ports.among(choose(_PORT_COUNT, base))

@@ -63,10 +63,10 @@ def check(*, matrix: str, recipes: str, quick: bool) -> None:
         if recipe.start is None:
             continue  # the baseline: nothing to get
         try:
-            said = f"{find_gateway(recipe, cli.home(), environ).facts.version or 'version unknown'}"
+            state = f"{find_gateway(recipe, cli.home(), environ).facts.version or 'version unknown'}"
         except ToolMissing as error:
-            said = str(error)
-        cli.say(f"gateway    {recipe.id}: {said}")
+            state = str(error)
+        cli.say(f"gateway    {recipe.id}: {state}")
     host = read_host()
     cli.say(f"host       {host.os}, {host.kernel}, {host.cpu_count} CPUs")
     for one in advise(opened.loaded, opened.cells):
@@ -93,9 +93,9 @@ def install(*, matrix: str, recipes: str, only: Any) -> None:
         ConsoleListener(sys.stderr) as listener,
         Supervisor(folder / "run", search_path=environ["PATH"]) as supervisor,
     ):
-        for sentence in supervisor.swept:
+        for sentence in supervisor.cleaned_up:
             listener.warning(sentence)
-        workshop = Workshop(runner=supervisor, tell=listener.phase, environ=environ)
+        workshop = Workshop(runner=supervisor, report=listener.phase, environ=environ)
         lines = [_installed(name, wanted, folder, workshop) for name in asked]
     for line in lines:
         cli.say(line)

@@ -62,9 +62,9 @@ def provide(opened: Opened, listener: Listener, *, install: bool) -> Provisions:
         return _found(opened, environ)
     folder = cli.home()
     with Supervisor(folder / "run", search_path=environ["PATH"]) as supervisor:
-        for sentence in supervisor.swept:
+        for sentence in supervisor.cleaned_up:
             listener.warning(sentence)
-        workshop = Workshop(runner=supervisor, tell=listener.phase, environ=environ)
+        workshop = Workshop(runner=supervisor, report=listener.phase, environ=environ)
         driver = DRIVERS[opened.loaded.matrix.driver]
         tool = Toolbox(folder).obtain(driver.name, driver.program, workshop)
         gateways, unavailable = {}, {}

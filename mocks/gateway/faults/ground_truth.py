@@ -38,7 +38,7 @@ class GroundTruth:
     def __init__(self, fault: str) -> None:
         self.fault = fault
         self.columns: tuple[str, ...] = COLUMNS
-        self.stray_pid: int | None = None
+        self.orphan_pid: int | None = None
         self.reset()
 
     def reset(self) -> None:
@@ -52,7 +52,7 @@ class GroundTruth:
         return {
             "fault": self.fault,
             "request_count": self.request_count,
-            "stray_pid": self.stray_pid,
+            "orphan_pid": self.orphan_pid,
             "unrecorded_count": self.rows.unrecorded_count,
             "columns": self.columns,
             "row_count": len(rows),

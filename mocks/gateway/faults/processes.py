@@ -14,14 +14,14 @@ from mocks.gateway.faults import values
 from mocks.gateway.faults.ground_truth import GroundTruth, Wrap
 from mocks.gateway.visit import Handle
 
-STRAY_LIFE_S = 600
-_STRAY = f"import time; time.sleep({STRAY_LIFE_S})"
+ORPHAN_LIFE_S = 600
+_ORPHAN = f"import time; time.sleep({ORPHAN_LIFE_S})"
 # A child that starts the grandchild in a session of its own, says its number and ends, so that nobody waits for it.
 _PARENT = (
     "import subprocess, sys; "
-    "stray = subprocess.Popen([sys.executable, '-c', sys.argv[1]], start_new_session=True, "
+    "orphan = subprocess.Popen([sys.executable, '-c', sys.argv[1]], start_new_session=True, "
     "stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL); "
-    "sys.stdout.write(str(stray.pid))"
+    "sys.stdout.write(str(orphan.pid))"
 )
 
 
@@ -37,13 +37,15 @@ def ignore_term(value: str, truth: GroundTruth) -> Wrap:  # noqa: ARG001 - every
     return wrap
 
 
-def stray_child(value: str, truth: GroundTruth) -> Wrap:
-    """`stray-child`: a grandchild in a session of its own outlives the gateway; its pid is at `/faults`."""
+def orphan(value: str, truth: GroundTruth) -> Wrap:
+    """`orphan`: a grandchild in a session of its own outlives the gateway; its pid is at `/faults`."""
     values.read_nothing(value)
 
     def wrap(proxy: Handle) -> Handle:
-        told = subprocess.run([sys.executable, "-c", _PARENT, _STRAY], check=True, capture_output=True, text=True)
-        truth.stray_pid = int(told.stdout)
+        reported = subprocess.run(
+            [sys.executable, "-c", _PARENT, _ORPHAN], check=True, capture_output=True, text=True
+        )
+        truth.orphan_pid = int(reported.stdout)
         return proxy
 
     return wrap

@@ -23,11 +23,11 @@ STALL_NS = 500_000_000
 class Stalled:
     """One stream, held back from its content event `number` on, counted from 1."""
 
-    def __init__(self, visit: Visit, number: int, due_times: DueTimes, told: Callable[[int], None]) -> None:
+    def __init__(self, visit: Visit, number: int, due_times: DueTimes, reported: Callable[[int], None]) -> None:
         self._visit = visit
         self._number = number
         self._due_times = due_times
-        self._told = told
+        self._reported = reported
         self._events = Events()
         self._seen_count = 0
         self._late = False
@@ -61,7 +61,7 @@ class Stalled:
         start_ns = time.monotonic_ns()
 
         def go_on() -> None:
-            self._told(start_ns)
+            self._reported(start_ns)
             self._visit.send_chunk(event)
 
         self._at_due(go_on)
@@ -90,10 +90,10 @@ def stall(value: str, truth: GroundTruth) -> Wrap:
             letters = stamps.find_reference(visit.body)
             reference = letters.decode() if letters else None
 
-            def told(start_ns: int) -> None:
+            def reported(start_ns: int) -> None:
                 rows.add(reference, start_ns, time.monotonic_ns())
 
-            proxy(Bent(visit, Stalled(visit, number, due_times, told)))
+            proxy(Bent(visit, Stalled(visit, number, due_times, reported)))
 
         return handle
 

@@ -75,8 +75,10 @@ def test_the_rigs_doing_is_tried_again_within_its_block_and_the_gateways_is_not(
     bad = {"a.none.work.plain.clients-2": "load_limit", "b.none.work.plain.clients-1": theirs}
     visits, _ = run(matrix_schedule(ORDER[:1], 2), lambda name, _: bad.get(name))
 
-    told = [(visit.round, visit.is_planned, [window.cell.load.name for window in visit.windows]) for visit in visits]
-    assert told == [(1, True, ["clients-1", "clients-2"]), (1, True, ["clients-1"]), (2, False, ["clients-2"])]
+    reported = [
+        (visit.round, visit.is_planned, [window.cell.load.name for window in visit.windows]) for visit in visits
+    ]
+    assert reported == [(1, True, ["clients-1", "clients-2"]), (1, True, ["clients-1"]), (2, False, ["clients-2"])]
     assert [visit.waits_idle for visit in visits] == [True, False, True]
 
 

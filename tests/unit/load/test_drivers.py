@@ -54,8 +54,8 @@ def test_a_matrix_may_name_every_driver_and_no_other(tmp_path: Path) -> None:
     with pytest.raises(InputError) as detected:
         loaded(tmp_path, ("runs: 3", "runs: 3\ndriver: prob"))
 
-    said = str(detected.value)
-    assert f":15:9: driver: 'prob' is not known; expected {listed(DRIVERS)}. Did you mean probe?" in said
+    message = str(detected.value)
+    assert f":15:9: driver: 'prob' is not known; expected {listed(DRIVERS)}. Did you mean probe?" in message
 
 
 def test_a_driver_that_a_quick_run_asks_for_is_checked_in_every_reading(tmp_path: Path) -> None:

@@ -88,9 +88,9 @@ def test_what_the_recipe_does_not_have_is_refused_where_it_stands(
     """The sentence names file, line and key, and the nearest thing that exists."""
     with pytest.raises(InputError) as detected:
         cells_of(changed(tmp_path, **changes))
-    said = str(detected.value)
-    assert f"calibration.{key}" in said
-    assert words.lower() in said.lower()
+    message = str(detected.value)
+    assert f"calibration.{key}" in message
+    assert words.lower() in message.lower()
 
 
 def test_the_recipe_must_be_listed(tmp_path: Path) -> None:

@@ -32,10 +32,10 @@ LISTS = {
 
 
 def _first_comment(file: Path) -> str:
-    said = file.read_text(encoding="utf-8").splitlines()[0].removeprefix("# ")
+    message = file.read_text(encoding="utf-8").splitlines()[0].removeprefix("# ")
     for word, text in LISTS.items():
-        said = said.replace(word, text)
-    return said
+        message = message.replace(word, text)
+    return message
 
 
 @pytest.mark.parametrize("file", BAD, ids=lambda file: file.stem)

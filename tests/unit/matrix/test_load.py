@@ -170,19 +170,19 @@ def test_flags_replace_runs_and_driver(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("flags", "said"),
+    ("flags", "message"),
     [
         ({"runs": 0}, "--runs: 0 is out of range; expected 1 to 1,000"),
         ({"runs": 5000}, "--runs: 5,000 is out of range; expected 1 to 1,000"),
         ({"driver": "ohha"}, "--driver: 'ohha' cannot be selected; " + DRIVERS + ". Did you mean oha?"),
     ],
 )  # fmt: skip
-def test_flags_that_cannot_be_are_refused(tmp_path: Path, flags: dict[str, object], said: str) -> None:
+def test_flags_that_cannot_be_are_refused(tmp_path: Path, flags: dict[str, object], message: str) -> None:
     """Bad flags are sentences as bad keys are."""
     with pytest.raises(InputError) as detected:
         loaded(tmp_path).override(**flags)  # type: ignore[arg-type]
 
-    assert str(detected.value) == said
+    assert str(detected.value) == message
 
 
 _NAMES = st.sampled_from(["none", "alpha", "1k", "oha", "kind", "-1s", "30s", "1e9", "", "a b", "\x1b", "9" * 30])
@@ -214,12 +214,12 @@ def test_whatever_stands_in_one_place_the_answer_is_a_matrix_or_one_sentence(dat
         try:
             read_matrix(file, TRAITS)
         except InputError as error:
-            said = str(error)
+            message = str(error)
         else:
-            said = f"{file}:1:"
+            message = f"{file}:1:"
 
-    assert said.startswith(f"{file}:1:")
-    assert said.isprintable()
+    assert message.startswith(f"{file}:1:")
+    assert message.isprintable()
 
 
 @pytest.mark.parametrize(

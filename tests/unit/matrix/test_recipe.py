@@ -187,7 +187,7 @@ def test_a_folder_name_that_cannot_be_an_id_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (
             ("kind: product", "kind: produkt"),
@@ -232,11 +232,13 @@ def test_a_folder_name_that_cannot_be_an_id_is_refused(tmp_path: Path) -> None:
         (("gateway/1\n", "gateway/1\nstop: {signal: KILL}\n"), "stop.signal: 'KILL' is not known"),
     ],
 )  # fmt: skip
-def test_each_fault_of_a_recipe_is_named_where_it_stands(tmp_path: Path, change: tuple[str, str], said: str) -> None:
+def test_each_fault_of_a_recipe_is_named_where_it_stands(
+    tmp_path: Path, change: tuple[str, str], message: str
+) -> None:
     """File, line, column, key, fault and what was expected, on one line."""
     sentence = _refusal(_gamma(tmp_path, change))
 
-    assert said in sentence
+    assert message in sentence
     assert sentence.startswith("gateway.yaml:")
 
 
@@ -248,7 +250,7 @@ def test_a_near_name_is_suggested(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("template", "said"),
+    ("template", "message"),
     [
         ("a\nport: {{ prot }}\n", "gamma.yaml.j2:2: prot is no known name; expected one of port, "),
         ("{{ port", "gamma.yaml.j2:1: is no template: unexpected end of template"),
@@ -260,9 +262,9 @@ def test_a_near_name_is_suggested(tmp_path: Path) -> None:
         ("a\n{{ 1 / 0 }}\n", "gamma.yaml.j2:2: cannot be rendered for chain none: division by zero"),
     ],
 )  # fmt: skip
-def test_faults_of_a_template_are_named_by_its_own_line(tmp_path: Path, template: str, said: str) -> None:
+def test_faults_of_a_template_are_named_by_its_own_line(tmp_path: Path, template: str, message: str) -> None:
     """Unknown names, bad syntax and missing policies are found when the recipe is read, for every chain."""
-    assert _refusal(_gamma(tmp_path, template=template)).startswith(said)
+    assert _refusal(_gamma(tmp_path, template=template)).startswith(message)
 
 
 def test_a_program_has_no_name_where_there_is_none(tmp_path: Path) -> None:
@@ -282,19 +284,19 @@ def test_a_lock_without_hashes_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("add", "said"),
+    ("add", "message"),
     [
         ("start: {argv: [x]}", "start: is given for the lane without a gateway"),
         ("ready: {path: /, within: 1s}", "ready: is given for the lane without a gateway"),
     ],
 )
-def test_the_baseline_starts_nothing(tmp_path: Path, add: str, said: str) -> None:
+def test_the_baseline_starts_nothing(tmp_path: Path, add: str, message: str) -> None:
     """The lane without a gateway has nothing to start or to wait for."""
     shutil.copytree(GOOD / "direct", tmp_path / "direct")
     with (tmp_path / "direct" / "gateway.yaml").open("a") as file:
         file.write(add + "\n")
 
-    assert said in _refusal(tmp_path / "direct")
+    assert message in _refusal(tmp_path / "direct")
 
 
 @pytest.mark.parametrize("text", ["", "- a\n", "words\n"])

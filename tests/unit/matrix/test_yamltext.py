@@ -40,7 +40,7 @@ def test_every_key_and_value_knows_its_place() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (b"", "some.yaml: is empty; expected a mapping of keys and values"),
         (b"# only a remark\n", "some.yaml: is empty; expected a mapping of keys and values"),
@@ -58,12 +58,12 @@ def test_every_key_and_value_knows_its_place() -> None:
         (b"a: " + b"x" * 2**20, "some.yaml: is larger than 1 MiB; expected a short YAML file"),
     ],
 )  # fmt: skip
-def test_what_is_not_plain_yaml_is_refused_where_it_stands(text: bytes, said: str) -> None:
+def test_what_is_not_plain_yaml_is_refused_where_it_stands(text: bytes, message: str) -> None:
     """Each refusal is one sentence with the place."""
     with pytest.raises(InputError) as detected:
         read_yaml(FILE, text)
 
-    assert str(detected.value).startswith(said)
+    assert str(detected.value).startswith(message)
     assert "\n" not in str(detected.value)
 
 
@@ -112,9 +112,9 @@ def test_no_bytes_are_more_than_refused(text: bytes) -> None:
     try:
         read_yaml(FILE, text)
     except InputError as error:
-        said = str(error)
+        message = str(error)
     else:
-        said = "some.yaml"
+        message = "some.yaml"
 
-    assert said.startswith("some.yaml")
-    assert "\n" not in said
+    assert message.startswith("some.yaml")
+    assert "\n" not in message

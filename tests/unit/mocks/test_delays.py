@@ -47,7 +47,7 @@ def lane(opened: Lane) -> Lane:
     return opened
 
 
-def weighing(lane: Lane, delay: str) -> Any:
+def delaying(lane: Lane, delay: str) -> Any:
     """A gateway with a delay, without control plane and disk, as the recipe has it."""
     return lane.gateway(delay, control_plane_url=None, client_keys=[KEY], audit=False)
 
@@ -64,8 +64,8 @@ def prompt(number: int, **more: Any) -> dict[str, Any]:
 
 def rows(port: int) -> list[dict[str, Any]]:
     """What the gateway says it did."""
-    told = ask(port, path="/faults").document
-    return [dict(zip(told["columns"], row, strict=True)) for row in told["rows"]]
+    reported = ask(port, path="/faults").document
+    return [dict(zip(reported["columns"], row, strict=True)) for row in reported["rows"]]
 
 
 def slept_ns(row: dict[str, Any]) -> int:
@@ -77,7 +77,7 @@ def test_recorded_sleeps_are_the_asked_ones_and_zero_has_the_timer_too(lane: Lan
     """No sleep is short, most are near what was asked, and no delay is slept and recorded as well."""
     quartiles_ns = {}
     for delay in ("delay-0", "delay-10ms", "delay-30ms"):
-        with weighing(lane, delay) as gateway:
+        with delaying(lane, delay) as gateway:
             for number in range(12):
                 assert ask(gateway.ports[0], prompt(number)).status == 200
             found = rows(gateway.ports[0])
@@ -93,7 +93,7 @@ def test_recorded_sleeps_are_the_asked_ones_and_zero_has_the_timer_too(lane: Lan
 
 def test_a_delay_lies_between_client_and_provider(lane: Lane) -> None:
     """A request's own recorded sleep is part of the time from its sending to its arrival at the provider."""
-    with weighing(lane, "delay-two-valued") as gateway:
+    with delaying(lane, "delay-two-valued") as gateway:
         for number in range(8):
             sent_ns = time.monotonic_ns()
             stamp = stamps.find_stamp(ask(gateway.ports[0], prompt(number)).body)
@@ -129,7 +129,7 @@ def test_the_gateway_slows_exactly_the_requests_of_the_rule(lane: Lane) -> None:
     slow = [number for number in range(400) if rule.draw_ns(letters(number))][:4]
     quick = [number for number in range(400) if not rule.draw_ns(letters(number))][:20]
     order = sorted(slow + quick, key=letters, reverse=True)
-    with weighing(lane, "delay-slow") as gateway:
+    with delaying(lane, "delay-slow") as gateway:
         for number in order:
             ask(gateway.ports[0], prompt(number))
         found = {row["reference"].encode(): slept_ns(row) for row in rows(gateway.ports[0])}
@@ -139,7 +139,7 @@ def test_the_gateway_slows_exactly_the_requests_of_the_rule(lane: Lane) -> None:
 
 def test_sleeps_of_several_requests_overlap(lane: Lane) -> None:
     """Eight requests of 100 ms at once take far less than eight times that: a delay is time, not capacity."""
-    with weighing(lane, "delay:100ms") as gateway, ThreadPoolExecutor(8) as clients:
+    with delaying(lane, "delay:100ms") as gateway, ThreadPoolExecutor(8) as clients:
         list(clients.map(lambda number: ask(gateway.ports[0], prompt(number)), range(8)))
         found = rows(gateway.ports[0])
     span_ns = max(row["end_ns"] for row in found) - min(row["start_ns"] for row in found)
@@ -148,7 +148,7 @@ def test_sleeps_of_several_requests_overlap(lane: Lane) -> None:
 
 def test_burned_time_is_spent_by_the_process(lane: Lane) -> None:
     """Each burn is what was asked within a twentieth, and the kernel charges the process with at least their sum."""
-    with weighing(lane, "burn-5ms") as gateway:
+    with delaying(lane, "burn-5ms") as gateway:
         clock = (~gateway.process.pid << 3) | 2  # the kernel's own clock of that process
         before_ns = time.clock_gettime_ns(clock)
         for number in range(12):
@@ -174,7 +174,7 @@ def test_a_burn_is_not_a_sleep() -> None:
 def test_a_stalled_stream_stands_still_once(lane: Lane) -> None:
     """Chunks before the fifth come as they did, the fifth and all later ones half a second late, one by one, all."""
     lane.reset(chunk_count=8, gap_s=0.02)
-    with weighing(lane, "stall-5") as gateway:
+    with delaying(lane, "stall-5") as gateway:
         found = reads(gateway.ports[0], prompt(7, stream=True))
         assert ask(gateway.ports[0], prompt(8)).status == 200
         (row,) = rows(gateway.ports[0])
@@ -206,29 +206,29 @@ def framed(found: list[tuple[int, bytes]]) -> list[bytes]:
 def test_a_stalled_stream_is_finished_before_the_gateway_ends(lane: Lane) -> None:
     """TERM in the middle of a stall: the stream still ends whole, the process with 0 and without a complaint."""
     found: list[tuple[int, bytes]] = []
-    with weighing(lane, "stall-2") as gateway:
+    with delaying(lane, "stall-2") as gateway:
         client = threading.Thread(target=lambda: found.extend(reads(gateway.ports[0], prompt(1, stream=True))))
         client.start()
         wait_for(lambda: ask(gateway.ports[0], path="/faults").document["request_count"] == 1)
         assert gateway.ends(signal.SIGTERM) == 0
         client.join()
-        assert gateway.said().count("\n") == 1
+        assert gateway.stderr_text().count("\n") == 1
     assert read_stream(enumerate(framed(found))).is_done
 
 
 def test_a_client_that_leaves_in_a_stall_harms_nobody(lane: Lane) -> None:
     """The stream of a client that went is dropped; the next one is served and nothing is reported."""
-    with weighing(lane, "stall-2") as gateway:
+    with delaying(lane, "stall-2") as gateway:
         reads(gateway.ports[0], prompt(1, stream=True), silence_s=0.1)
         found = reads(gateway.ports[0], prompt(2, stream=True))
         assert read_stream(enumerate(framed(found))).is_done
         assert [row["reference"].encode() for row in rows(gateway.ports[0])] == [letters(2)]
-        assert gateway.said().count("\n") == 1
+        assert gateway.stderr_text().count("\n") == 1
 
 
 def test_rows_come_in_pages(lane: Lane) -> None:
     """Pages put together are all rows in order; nonsense and other methods are refused with a sentence."""
-    with weighing(lane, "delay-0") as gateway:
+    with delaying(lane, "delay-0") as gateway:
         port = gateway.ports[0]
         for number in range(5):
             ask(port, prompt(number))
@@ -245,15 +245,15 @@ def test_rows_come_in_pages(lane: Lane) -> None:
 def test_a_reset_does_not_mix_old_requests_into_new_rows(lane: Lane) -> None:
     """A request that sleeps during a reset is answered, and in neither the new count nor the new rows."""
     answers: list[Any] = []
-    with weighing(lane, "delay:300ms") as gateway:
+    with delaying(lane, "delay:300ms") as gateway:
         port = gateway.ports[0]
         client = threading.Thread(target=lambda: answers.append(ask(port, prompt(1))))
         client.start()
         wait_for(lambda: ask(port, path="/faults").document["request_count"] == 1)
         assert ask(port, {}, path="/faults/reset").document == {"status": "reset"}
         client.join()
-        told = ask(port, path="/faults").document
-        assert (told["request_count"], told["row_count"], told["rows"]) == (0, 0, [])
+        reported = ask(port, path="/faults").document
+        assert (reported["request_count"], reported["row_count"], reported["rows"]) == (0, 0, [])
         ask(port, prompt(2))
         assert [row["reference"].encode() for row in rows(port)] == [letters(2)]
     assert answers[0].status == 200
@@ -303,7 +303,7 @@ def test_the_recipe_offers_all_delays_on_a_bare_gateway(tmp_path: Path) -> None:
 
 def test_each_request_can_name_its_own_delay(lane: Lane) -> None:
     """One process holds every delay: the header chooses, without one nothing is held, and what is none is a 400."""
-    with weighing(lane, "delay-by-header") as gateway:
+    with delaying(lane, "delay-by-header") as gateway:
         port = gateway.ports[0]
         statuses = [
             ask(port, prompt(number), headers={HEADER: name} if name else {}).status

@@ -33,7 +33,7 @@ def neighbour(*arguments: str) -> Iterator[subprocess.Popen[str]]:
         process.communicate()
 
 
-def told(process: subprocess.Popen[str]) -> dict[str, Any]:
+def reported(process: subprocess.Popen[str]) -> dict[str, Any]:
     """What it says at its end."""
     out, err = process.communicate(timeout=DEADLINE_S)
     assert (process.returncode, err) == (0, "")
@@ -69,7 +69,7 @@ def test_it_takes_its_share_of_the_wall(share: float) -> None:
         before = sample(worker.pid)
         time.sleep(1.4)
         wall_ns, cpu_ns, waited_ns = (b - a for a, b in zip(before, sample(worker.pid), strict=True))
-        ended = told(process)
+        ended = reported(process)
     starved = (cpu_ns + waited_ns) / wall_ns > 0.9
     assert ended["cpu_ratio"] / share < 1.15
     assert ended["cpu_ratio"] / share > 0.8 or starved
@@ -93,7 +93,7 @@ def test_each_core_has_a_worker() -> None:
     """Two cores are two processes, each with its share, and the sum is told."""
     with neighbour("--cores", "2", "--share", "0.1", "--seconds", "1") as process:
         assert len(workers(process)) == 2
-        ended = told(process)
+        ended = reported(process)
     assert ended["cpu_s"] / ended["wall_s"] == pytest.approx(0.2, rel=0.3)
 
 
@@ -103,7 +103,7 @@ def test_it_ends_when_asked(number: signal.Signals) -> None:
     with neighbour("--cores", "2", "--share", "0.2", "--seconds", "600") as process:
         found = workers(process)
         process.send_signal(number)
-        assert told(process)["wall_s"] < 60
+        assert reported(process)["wall_s"] < 60
         assert gone(found)
 
 

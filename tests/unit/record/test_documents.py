@@ -73,7 +73,7 @@ def test_what_a_run_said_in_phrases_is_codes_now() -> None:
     """Reasons, absences and rates of the first version have the form of today."""
     good = example("run-1/plain-with-companion")
     assert good.reason is None
-    assert good.figures.timing("ttfb_ms") == Absent(absent="driver_does_not_tell")
+    assert good.figures.timing("ttfb_ms") == Absent(absent="not_reported_by_driver")
     assert good.figures.value("achieved_rps") == Figure(value=19.985988157857314)
     assert isinstance(good.figures.timing("added_ms"), Timing)
     bad = example("run-1/rejected")

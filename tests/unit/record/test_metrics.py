@@ -66,7 +66,7 @@ def test_a_cell_is_flat_and_comes_back() -> None:
     made = cell("litellm", rate(50))
     raw = json.loads(made.to_json())
     assert raw["shift_ms"]["p50"] == 9.4
-    assert raw["ttfb_ms"] == {"absent": "driver_does_not_tell", "detail": ""}
+    assert raw["ttfb_ms"] == {"absent": "not_reported_by_driver", "detail": ""}
     assert CellSummary.model_validate_json(made.to_json()) == made
 
 

@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from weighbridge.campaign.calibration.setting import SHELF, Setting, rate_load
 from weighbridge.campaign.schedule import Judge, Route, Schedule, Visit, WindowSpec, block
-from weighbridge.judge.calibration.known_delays import KnownDelay, weigh
+from weighbridge.judge.calibration.known_delays import KnownDelay, measure
 from weighbridge.judge.calibration.lane_samples import MeasuredLane, delay_block, measured_lane, timed_rows
 from weighbridge.judge.run.block_acceptance import judge_block, judge_busy_block
 from weighbridge.matrix.calibration import BY_HEADER, CONTROL, HEADER, Calibration, Condition, MixedLoad
@@ -68,7 +68,7 @@ class Made:
     """One kind's blocks as they were made, and how many repeats are left for the next."""
 
     blocks: MixedBlocks
-    repeats_left: int
+    repeats_remaining: int
 
 
 ReadBlock = Callable[[RunRecord, Kind], MixedBlock]
@@ -79,7 +79,7 @@ def mixed_blocks(setting: Setting) -> Schedule[MixedBlocks]:
     left, parts = setting.spec.repeat_count, list[MixedBlocks]()
     for kind, load in _kinds(setting.spec):
         made = yield from blocks_of(setting, kind, load, left)
-        left = made.repeats_left
+        left = made.repeats_remaining
         parts.append(made.blocks)
     return MixedBlocks(
         tuple(one for part in parts for one in part.blocks), tuple(gap for part in parts for gap in part.gaps)
@@ -87,7 +87,7 @@ def mixed_blocks(setting: Setting) -> Schedule[MixedBlocks]:
 
 
 def blocks_of(
-    setting: Setting, kind: Kind, load: MixedLoad, repeats_left: int, read: ReadBlock | None = None
+    setting: Setting, kind: Kind, load: MixedLoad, repeats_remaining: int, read: ReadBlock | None = None
 ) -> Schedule[Made]:
     """Yield the blocks of one kind, and more of them where some percentile is off.
 
@@ -95,9 +95,9 @@ def blocks_of(
     """
     read = read or (lambda record, of: _read(setting, record, of))
     visit = _visit(setting, kind, load)
-    first = yield from _numbered(setting, visit, range(1, load.block_count + 1), repeats_left)
+    first = yield from _numbered(setting, visit, range(1, load.block_count + 1), repeats_remaining)
     made = _counted(first, kind, read)
-    left = repeats_left - _repeats(first)
+    left = repeats_remaining - _repeats(first)
     if not load.more_count or made.gaps or not is_off(setting.spec, made.blocks):
         return Made(made, left)
     numbers = range(load.block_count + 1, load.block_count + load.more_count + 1)
@@ -108,7 +108,7 @@ def blocks_of(
 
 def is_off(spec: Calibration, blocks: Sequence[MixedBlock]) -> bool:
     """Tell whether some percentile of these blocks would fail a certificate."""
-    rows = (row for delay in delays_of_blocks(spec, blocks) for row in weigh(delay))
+    rows = (row for delay in delays_of_blocks(spec, blocks) for row in measure(delay))
     return any(row.judged and not row.passed for row in rows)
 
 
@@ -165,15 +165,15 @@ def _load(load: MixedLoad, routes: Sequence[Route]) -> RateLoad:
 
 
 def _numbered(
-    setting: Setting, visit: Visit, numbers: Iterable[int], repeats_left: int, *, is_planned: bool = True
+    setting: Setting, visit: Visit, numbers: Iterable[int], repeats_remaining: int, *, is_planned: bool = True
 ) -> Schedule[tuple[tuple[RunRecord, ...], ...]]:
     """Yield the blocks with these numbers, and return the attempts at each."""
     made = []
     attempts = setting.request.loaded.matrix.accept.attempts_per_run
     for number in numbers:
         numbered = replace(visit, block=number, is_planned=is_planned)
-        records = yield from block([numbered], min(attempts, 1 + repeats_left))
-        repeats_left -= len(records) - 1
+        records = yield from block([numbered], min(attempts, 1 + repeats_remaining))
+        repeats_remaining -= len(records) - 1
         made.append(records)
     return tuple(made)
 

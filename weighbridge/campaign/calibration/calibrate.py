@@ -10,13 +10,13 @@ from datetime import UTC, datetime
 
 from weighbridge.campaign.calibration.baselines import direct_lane
 from weighbridge.campaign.calibration.blocks import TWINS, MixedBlock, delays_of_blocks, mixed_blocks
-from weighbridge.campaign.calibration.cpu_burn import weigh_burn
+from weighbridge.campaign.calibration.cpu_burn import measure_burn
 from weighbridge.campaign.calibration.faults import inject_faults
 from weighbridge.campaign.calibration.known_delays import CellDelays, delays_of_cells
 from weighbridge.campaign.calibration.setting import Setting, delay_of
 from weighbridge.campaign.schedule import Schedule
 from weighbridge.judge.calibration.certificate import Findings, Origin, certify
-from weighbridge.judge.calibration.known_delays import KnownDelay, aa_pair, under_jitter, weigh
+from weighbridge.judge.calibration.known_delays import KnownDelay, aa_pair, measure, under_jitter
 from weighbridge.record.certificate import Certificate, CpuResult, Resolution
 
 
@@ -25,14 +25,14 @@ def calibration_schedule(setting: Setting) -> Schedule[Certificate]:
     spec = setting.spec
     mixed = yield from mixed_blocks(setting)
     faults = yield from inject_faults(setting)
-    burnt = None if spec.burn is None else (yield from weigh_burn(setting, spec.burn))
+    burnt = None if spec.burn is None else (yield from measure_burn(setting, spec.burn))
     direct = yield from direct_lane(setting, spec.baselines)
     cells = delays_of_cells(setting)
     delays = (*delays_of_blocks(spec, mixed.blocks), *cells.delays)
     resolution = _resolution(mixed.blocks, cells)
     unread = [burnt] if isinstance(burnt, str) else []
     findings = Findings(
-        known_delays=tuple(row for delay in delays for row in weigh(delay, resolution)),
+        known_delays=tuple(row for delay in delays for row in measure(delay, resolution)),
         faults=faults,
         baselines=direct.baselines,
         jitter=under_jitter(delays),

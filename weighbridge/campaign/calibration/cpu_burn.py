@@ -16,7 +16,7 @@ from weighbridge.record.certificate import CpuResult
 _CONNECTIONS = 32
 
 
-def weigh_burn(setting: Setting, asked: KnownBurn) -> Schedule[CpuResult | str]:
+def measure_burn(setting: Setting, asked: KnownBurn) -> Schedule[CpuResult | str]:
     """Yield a window of the control and one of the burn; return what was read above it, or why nothing was."""
     visits = [_visit(setting, delay, asked) for delay in (CONTROL, asked.delay)]
     control, burning = yield from block(visits, 1)

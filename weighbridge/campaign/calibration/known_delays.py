@@ -29,7 +29,7 @@ class _Run:
 
     cell: Cell
     block: int
-    weighed: MeasuredLane
+    measured: MeasuredLane
 
     @property
     def delay(self) -> str:
@@ -60,7 +60,7 @@ def delays_of_cells(setting: Setting) -> CellDelays:
     pairs: dict[Mode, list[Pair]] = defaultdict(list)
     for twins in controls.values():
         if len(twins) > 1:
-            pairs[twins[0].cell.mode].append((twins[0].weighed.net, twins[1].weighed.net))
+            pairs[twins[0].cell.mode].append((twins[0].measured.net, twins[1].measured.net))
     return CellDelays(_delays(runs, controls, setting.spec), {mode: tuple(found) for mode, found in pairs.items()})
 
 
@@ -87,7 +87,7 @@ def _delays(
         if run.delay not in spec.known_delays or not control:
             continue
         cells[run.window] = run.cell
-        blocks[run.delay, run.window].append(delay_block(run.block, run.weighed, [one.weighed for one in control]))
+        blocks[run.delay, run.window].append(delay_block(run.block, run.measured, [one.measured for one in control]))
     several = len(cells) > len({cell.mode for cell in cells.values()})
     ordered = sorted(blocks.items(), key=lambda one: (one[0][1], spec.known_delays.index(one[0][0])))
     return tuple(

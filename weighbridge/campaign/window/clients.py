@@ -99,7 +99,7 @@ class Driven:
         try:
             return driver.read(replace(left, tool_version=self.tool.version)), ""
         except InputError as error:
-            return None, _with_last_words(error.problem, clean(ended.stderr, self.secrets))
+            return None, _with_last_error(error.problem, clean(ended.stderr, self.secrets))
 
     def record(self) -> DriverRecord:
         """Return which program drove and how it was called."""
@@ -232,8 +232,8 @@ def _begin_ready(rig: Rig, client: ClientPlan, lanes: Sequence[Lane]) -> _Begun:
     if _is_ready(begun, lanes):
         return begun
     ended = rig.supervisor.finish(begun.running, watch=lambda: "it is not ready")
-    said = [line for line in ended.stderr.decode("utf-8", "replace").splitlines() if line.strip()]
-    how = f"exit status {ended.exit_code}" + (f", {said[-1].strip()[:200]}" if said else "")
+    lines = [line for line in ended.stderr.decode("utf-8", "replace").splitlines() if line.strip()]
+    how = f"exit status {ended.exit_code}" + (f", {lines[-1].strip()[:200]}" if lines else "")
     raise _NotBegun(client, f"{who} did not get ready ({how})")
 
 
@@ -266,7 +266,7 @@ def death_of(lanes: Sequence[Lane]) -> str | None:
     return next((death for lane in lanes if (death := lane.death()) is not None), None)
 
 
-def _with_last_words(problem: str, said: str) -> str:
+def _with_last_error(problem: str, stderr: str) -> str:
     """Tell why there is no report, with the generator's own first error where the problem does not tell it yet."""
-    errors = [line.strip() for line in said.splitlines() if line.strip().lower().startswith("error")]
-    return f"{problem}; it said: {errors[0][:200]}" if errors and errors[0] not in problem else problem
+    errors = [line.strip() for line in stderr.splitlines() if line.strip().lower().startswith("error")]
+    return f"{problem}; its stderr: {errors[0][:200]}" if errors and errors[0] not in problem else problem

@@ -26,16 +26,16 @@ class Truth:
 
     def forget(self, lanes: Sequence[Lane]) -> None:
         """Let each such gateway start its record anew."""
-        for lane in self._tellers(lanes):
+        for lane in self._recorders(lanes):
             _ask(lane, "POST", f"{_PATH}/reset")
 
-    def kept_files(self, lanes: Sequence[Lane]) -> dict[str, bytes]:
+    def files_to_store(self, lanes: Sequence[Lane]) -> dict[str, bytes]:
         """Return what each such gateway recorded, as a file to keep; LaneFailed when it does not tell."""
-        tellers = self._tellers(lanes)
-        names = [TRUTH_FILE, *(f"{number}-{TRUTH_FILE}" for number in range(2, len(tellers) + 1))]
-        return {name: csv_of_pages(partial(_page, lane)) for name, lane in zip(names, tellers, strict=False)}
+        recorders = self._recorders(lanes)
+        names = [TRUTH_FILE, *(f"{number}-{TRUTH_FILE}" for number in range(2, len(recorders) + 1))]
+        return {name: csv_of_pages(partial(_page, lane)) for name, lane in zip(names, recorders, strict=False)}
 
-    def _tellers(self, lanes: Sequence[Lane]) -> list[Lane]:
+    def _recorders(self, lanes: Sequence[Lane]) -> list[Lane]:
         return [lane for lane in lanes if lane.setup.recipe.id == self.recipe and not lane.death()]
 
 

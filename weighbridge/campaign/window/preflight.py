@@ -23,8 +23,8 @@ from weighbridge.rig.lanes.mocks import MODEL, Mocks
 from weighbridge.rig.processes.logs import clean
 
 _TIMEOUT_S = 20.0
-_KEPT_BYTES = 500
-_KEPT_CHARACTERS = 300
+_STORED_BYTES = 500
+_STORED_CHARACTERS = 300
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ def preflight(lane: Lane, mocks: Mocks, mode: Mode, answer: AnswerSpec) -> Evide
         mode=mode,
         status=got.status,
         ok=problem is None,
-        problem=clean(problem.encode("utf-8", "replace"), secrets)[:_KEPT_CHARACTERS] if problem else None,
-        body_head=clean(got.body[:_KEPT_BYTES], secrets) if problem else "",
+        problem=clean(problem.encode("utf-8", "replace"), secrets)[:_STORED_CHARACTERS] if problem else None,
+        body_head=clean(got.body[:_STORED_BYTES], secrets) if problem else "",
         upstream_changes=changes,
         stamp_survives=find_stamp(came.answer.text) is not None,
         end_marker=came.answer.is_done if has_events else None,

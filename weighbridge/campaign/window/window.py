@@ -101,7 +101,7 @@ def run_window(rig: Rig, lanes: Sequence[Lane], plan: WindowPlan, truth: Truth) 
             load_before=before,
             load_after=after,
         ),
-        _kept(driven, records) | lane.kept_files() | truth.kept_files(lanes),
+        _kept(driven, records) | lane.files_to_store() | truth.files_to_store(lanes),
         lead.samples if lead else None,
     )
 
@@ -152,15 +152,15 @@ def _client(rig: Rig, driven: Driven, found: tuple[Reading | None, str], cell: C
         samples=reading.samples if reading else None,
         trace=_trace(reading, spec.load.connections, cell, rows),
         streams=reading.open_streams if reading else None,
-        sees_stamps=spec.driver.capabilities.inband,
+        sees_stamps=spec.driver.capabilities.sees_stamps,
         problem=rig.without_folders(problem),
     )
 
 
 def _trace(reading: Reading | None, trim_count: int, cell: Cell, rows: ProviderRows) -> Trace | None:
-    if reading is None or reading.inband is None:
+    if reading is None or reading.requests is None:
         return None
-    return Trace(cell.mode, cell.answer, reading.inband, trim_count, reading.events, rows)
+    return Trace(cell.mode, cell.answer, reading.requests, trim_count, reading.events, rows)
 
 
 def _expected_repeats(driven: DrivenWindow) -> float:

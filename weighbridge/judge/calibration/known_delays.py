@@ -92,7 +92,7 @@ class KnownDelay:
         return f"{self.name} {self.window}".strip()
 
 
-def weigh(delay: KnownDelay, resolution: Sequence[Resolution] = ()) -> tuple[DelayResult, ...]:
+def measure(delay: KnownDelay, resolution: Sequence[Resolution] = ()) -> tuple[DelayResult, ...]:
     """Return one row a percentile; ValueError without blocks. `resolution` widens the limit of cells alone."""
     if not delay.blocks:
         raise ValueError(f"delay {delay.name}: no block to judge")
@@ -189,12 +189,12 @@ def _row(delay: KnownDelay, figure: Percentile, resolution: Sequence[Resolution]
         sample_count=min(len(block.lane.added_ns) for block in delay.blocks),
         control_count=min(len(block.control.added_ns) for block in delay.blocks),
         blocks=errors,
-        judged=_is_firm(delay.blocks, figure),
+        judged=_has_enough_samples(delay.blocks, figure),
         passed=abs(middle.added_error_ms) <= limit,
     )
 
 
-def _is_firm(blocks: Sequence[DelayBlock], figure: Percentile) -> bool:
+def _has_enough_samples(blocks: Sequence[DelayBlock], figure: Percentile) -> bool:
     """Tell whether the blocks together have 10 samples beyond the percentile: METHOD 5 keeps others out of gates."""
     return (
         sum(quantiles.beyond(len(block.lane.added_ns), SHARES[figure]) for block in blocks)

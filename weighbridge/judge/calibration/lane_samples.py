@@ -45,7 +45,7 @@ def timed_rows(facts: Trace) -> Mask:
 
 def good_rows(facts: Trace) -> Mask:
     """Return the rows behind the times of a window that need no stamp."""
-    rows: Mask = pick_rows(facts).kept
+    rows: Mask = pick_rows(facts).selected
     return rows
 
 

@@ -14,7 +14,7 @@ from weighbridge.record.figures import Absent, Figure, FigureOrAbsent, absent_by
 from weighbridge.record.metrics import METRICS
 
 NO_GATEWAY = Absent(absent="no_gateway")
-NOT_TOLD = Absent(absent="kernel_does_not_tell")
+NOT_REPORTED = Absent(absent="not_reported_by_kernel")
 
 
 def memory(attempts: Attempts, found: Outcome) -> FigureOrAbsent:
@@ -29,9 +29,9 @@ def memory(attempts: Attempts, found: Outcome) -> FigureOrAbsent:
     slopes = [bytes_per_stream(run.open_streams) for run in attempts.accepted if run.open_streams is not None]
     known = [slope for slope in slopes if slope is not None]
     if not known:
-        return NOT_TOLD
+        return NOT_REPORTED
     lacking = len(attempts.accepted) - len(known)
-    return too_few(len(known), [NOT_TOLD] * lacking) or Figure(
+    return too_few(len(known), [NOT_REPORTED] * lacking) or Figure(
         value=statistics.median(known),
         low=min(known),
         high=max(known),

@@ -25,7 +25,7 @@ from weighbridge.record.run import RunRecord
 
 
 @dataclass(frozen=True)
-class CellInband:
+class CellTrace:
     """Figures of a cell and the flags that they raise."""
 
     figures: Values
@@ -37,7 +37,7 @@ def headline_of(mode: Mode) -> TimeKey:
     return "added_ms" if mode == "plain" else "added_first_ms"
 
 
-def summarise(attempts: Attempts, baselines: Sequence[RunRecord], found: Outcome) -> CellInband:
+def summarise(attempts: Attempts, baselines: Sequence[RunRecord], found: Outcome) -> CellTrace:
     """Return what a probe gives of one cell by rules of its own; `baselines` are all attempts at its baseline."""
     headline = headline_of(attempts.plan.mode)
     good_baselines = [run for run in baselines if run.accepted]
@@ -47,7 +47,7 @@ def summarise(attempts: Attempts, baselines: Sequence[RunRecord], found: Outcome
         "buffering": buffering_against(attempts.accepted, good_baselines),
     }
     added = merged(attempts.accepted, headline, attempts, found)
-    return CellInband(figures, tuple(_flags(attempts, good_baselines, headline, added)))
+    return CellTrace(figures, tuple(_flags(attempts, good_baselines, headline, added)))
 
 
 def buffering_against(accepted: Sequence[RunRecord], baselines: Sequence[RunRecord]) -> str | None:

@@ -51,7 +51,7 @@ def bunching(events: EventTable) -> Bunching | Absent:
     stamped = _stamped(events)
     pairs = neighbours(stamped, stamped=True)
     if not len(pairs.later):
-        return Absent(absent="no_inband" if len(events) else "no_content_events")
+        return Absent(absent="no_stamps" if len(events) else "no_content_events")
     sent_apart = stamped.send_ns[pairs.later] - stamped.send_ns[pairs.earlier] >= APART_NS
     earlier, later = pairs.earlier[sent_apart], pairs.later[sent_apart]
     if not len(later):

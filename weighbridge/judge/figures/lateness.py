@@ -21,10 +21,10 @@ from weighbridge.record.figures import Absent, Percentile, Timing, TimingOrAbsen
 LEFT_OUT_LIMITS: Mapping[Percentile, float] = {"p50": 0.25, "p95": 0.05, "p99": 0.01}
 
 
-def limited(one: Timing, left_out_ratio: float, *, rides_along: bool) -> TimingOrAbsent:
+def limited(one: Timing, left_out_ratio: float, *, is_companion: bool) -> TimingOrAbsent:
     """Return the timing without the percentiles that are no figures, or why none of it is one.
 
-    `rides_along`: a p99 of fewer than 1,000 samples is left to a run that the probe drives.
+    `is_companion`: a p99 of fewer than 1,000 samples is left to a run that the probe drives.
     """
     over = {name for name, limit in LEFT_OUT_LIMITS.items() if left_out_ratio > limit}
     late = f"the probe itself was late around {100 * left_out_ratio:.3g} % of the answers"
@@ -33,7 +33,7 @@ def limited(one: Timing, left_out_ratio: float, *, rides_along: bool) -> TimingO
     reasons: dict[Percentile, Absent] = {
         name: Absent(absent="probe_lagged", detail=f"{late}: too many for {name}") for name in sorted(over)
     }
-    if rides_along and one.n < quantiles.needed(SHARES["p99"]) and "p99" not in reasons:
+    if is_companion and one.n < quantiles.needed(SHARES["p99"]) and "p99" not in reasons:
         text = f"the probe beside the driver has {one.n} samples: p99 comes from a run that it drives"
         reasons["p99"] = Absent(absent="few_beside_driver", detail=text)
     known = {name: why for name, why in reasons.items() if one.percentile(name) is not None}

@@ -1,4 +1,4 @@
-"""Figures of one run from what the probe saw in band: added time, legs, streams, stamps.
+"""Figures of one run from the request trace of the probe: added time, legs, streams, stamps.
 
 The rows behind a time are answers with a 2xx that the probe calls good, whose stamp is whole, without the first C by
 sent start (C = connections, as for every driver) and without those around which the probe's own loop was late; the
@@ -30,7 +30,7 @@ NOT_A_STREAM = Absent(absent="not_a_stream")
 ONE_NUMBER = Absent(absent="two_added_times")
 ONE_EVENT = Absent(absent="one_event")
 NO_ROW = Absent(absent="no_good_answer")
-NO_INBAND = Absent(absent="no_inband")
+NO_STAMPS = Absent(absent="no_stamps")
 TIMES: tuple[TimeKey, ...] = (
     *("added_ms", "added_first_ms", "added_total_ms", "request_path_ms", "response_path_ms"),
     *("ttft_ms", "gap_ms", "forwarding_ms", "gap_distortion_ms"),
@@ -47,25 +47,26 @@ class Lost:
     """Share of the good answers that is left out for the probe's lateness, and whether it rode along."""
 
     left_out_ratio: float
-    rides_along: bool
+    is_companion: bool
 
 
 @dataclass(frozen=True)
 class Picked:
     """The rows of one window.
 
-    `good` answers, `lagged` ones among them, `kept` behind times that need no stamp, `timed` behind those that do.
+    `good` answers, `lagged` ones among them, `selected` behind times that need no stamp, `timed` behind those that
+    do.
     """
 
     good: Mask
     lagged: Mask
-    kept: Mask
+    selected: Mask
     timed: Mask
     states: stamps.States
     counts: StampCounts
 
 
-def inband_figures(window: Window) -> Values:
+def trace_figures(window: Window) -> Values:
     """Return what a probe saw; for a window that no probe saw nothing, or why it did not where it should."""
     facts = window.trace
     if facts is None:
@@ -124,7 +125,7 @@ def first_sent(requests: RequestTable, count: int) -> Ints:
 def times_ns(facts: Trace, picked: Picked) -> Times:
     """Return times in ns by figure (`added_ms`, `request_path_ms`, …), each with its reason where there is none."""
     requests, timed = facts.requests, picked.timed
-    absent = stamps.no_inband(picked.counts)
+    absent = stamps.missing(picked.counts)
     if facts.mode == "plain":
         legs = added_to_end(requests, timed)
         of_streams = [key for key in TIMES if METRICS[key].modes == ("stream",)]
@@ -156,7 +157,7 @@ def _legs(request_path_ns: Ints, response_path_ns: Ints) -> dict[TimeKey, Ints |
 
 def _ttft(requests: RequestTable, picked: Picked) -> Ints:
     # It needs no stamp, so a chain that destroys them still has it.
-    rows = picked.kept & (requests.first_content_ns != UNKNOWN)
+    rows = picked.selected & (requests.first_content_ns != UNKNOWN)
     ttft: Ints = requests.first_content_ns[rows] - requests.sent_ns[rows]
     return ttft
 
@@ -165,13 +166,13 @@ def _event_times(facts: Trace, picked: Picked) -> dict[TimeKey, Ints | Absent]:
     names: tuple[TimeKey, ...] = ("added_total_ms", *OF_CHUNKS)
     if facts.events is None:
         return dict.fromkeys(names, NO_EVENTS)
-    mine = chunk_gaps.of_rows(facts.events, picked.kept)
+    mine = chunk_gaps.of_rows(facts.events, picked.selected)
     forwarding, distortion = chunk_gaps.forwarding_ns(mine), chunk_gaps.distortion_ns(mine)
     return {
         "added_total_ms": added_to_stream_end(facts.requests, mine, picked.timed, facts.answer.chunk_count),
         "gap_ms": _or(chunk_gaps.gaps_ns(mine), ONE_EVENT),
-        "forwarding_ms": _or(forwarding, NO_INBAND if len(mine) else NO_ROW),
-        "gap_distortion_ms": _or(distortion, ONE_EVENT if len(forwarding) else NO_INBAND),
+        "forwarding_ms": _or(forwarding, NO_STAMPS if len(mine) else NO_ROW),
+        "gap_distortion_ms": _or(distortion, ONE_EVENT if len(forwarding) else NO_STAMPS),
     }
 
 
@@ -185,8 +186,8 @@ def _timing(key: TimeKey, values: Ints | Absent, lost: Lost) -> TimingOrAbsent:
     if not len(values) and lost.left_out_ratio < 1:
         return NO_ROW
     # Of gaps and chunks there are many a request.
-    rides_along = lost.rides_along and key not in OF_CHUNKS
-    return limited(timing(values / 1e9), lost.left_out_ratio, rides_along=rides_along)
+    is_companion = lost.is_companion and key not in OF_CHUNKS
+    return limited(timing(values / 1e9), lost.left_out_ratio, is_companion=is_companion)
 
 
 def _share(part: Mask, whole: Mask) -> float:
@@ -201,7 +202,7 @@ def _stream_fields(facts: Trace, picked: Picked) -> Values:
     if facts.events is None:
         return {"end_marker_ratio": done}
     every = chunk_gaps.of_rows(facts.events, _readable(facts.requests))
-    bunching = buffering.bunching(chunk_gaps.of_rows(facts.events, picked.kept))
+    bunching = buffering.bunching(chunk_gaps.of_rows(facts.events, picked.selected))
     return {
         "end_marker_ratio": done,
         "bunching": bunching,
@@ -224,13 +225,13 @@ def _stalls(requests: RequestTable, every: EventTable) -> Figure:
 
 def _plain_fidelity(facts: Trace, picked: Picked) -> Fidelity | Absent:
     if picked.good.any() and not picked.counts.whole_count:
-        return NO_INBAND
+        return NO_STAMPS
     return _or_no_row(fidelity.plain_fidelity(facts.requests, _readable(facts.requests), picked.states))
 
 
 def _stream_fidelity(facts: Trace, every: EventTable) -> Fidelity | Absent:
     if len(every) and (every.sequence == UNKNOWN).all():
-        return NO_INBAND
+        return NO_STAMPS
     chunks = fidelity.check_chunks(every, len(facts.requests), facts.answer.chunk_count)
     rows = _readable(facts.requests)
     return _or_no_row(fidelity.stream_fidelity(facts.requests, rows, chunks, facts.answer.chunk_count))

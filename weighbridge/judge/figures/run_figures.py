@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from weighbridge.judge.figures.in_flight import in_flight_max
-from weighbridge.judge.figures.probe_figures import inband_figures, unwhole_count
+from weighbridge.judge.figures.probe_figures import trace_figures, unwhole_count
 from weighbridge.judge.figures.row_masks import Mask, answered, error_count, good_answers, untrimmed, whole_answers
 from weighbridge.judge.stats.timing import SHARES, few_samples, timing_or_absent
 from weighbridge.judge.window import Client, Window
@@ -26,7 +26,7 @@ from weighbridge.record.samples import SampleTable, Times
 NO_SAMPLES = Absent(absent="no_samples")
 ALL_LEFT_OUT = Absent(absent="all_left_out")
 CUT = Absent(absent="cut")
-NOT_TOLD = Absent(absent="driver_does_not_tell")
+NOT_REPORTED = Absent(absent="not_reported_by_driver")
 NO_SCHEDULE = Absent(absent="no_schedule")
 TIMES: tuple[MetricKey, ...] = ("response_ms", "service_ms", "ttfb_ms", "dispatch_lag_ms", "release_lateness_ms")
 
@@ -46,13 +46,13 @@ def run_figures(window: Window) -> RunFigures | None:
     The first C requests by sent start are left out of every timing (C = connections, at most the rows): each
     of them opened a connection. Response time counts from the intended start, for clients it is the service
     time. A cut rate window has no response time, for those who waited longest are missing. A request that
-    got no 2xx has no timing: it is an error. What a probe saw adds the figures of `inband`. Rates and errors are
+    got no 2xx has no timing: it is an error. What a probe saw adds those of its trace. Rates and errors are
     those of all clients together, every other figure here is the leading one's.
     """
     lead = window.lead
     if lead.report is None or not lead.load.measures_times:
         return None
-    rate, timings, inband = throughput(window), _timings(lead, lead.report), inband_figures(window)
+    rate, timings, traced = throughput(window), _timings(lead, lead.report), trace_figures(window)
     samples = lead.samples
     measured: Values = {
         "offered_rps": window.load.offered_rps,
@@ -66,7 +66,7 @@ def run_figures(window: Window) -> RunFigures | None:
         "rate_error_ratio": None if samples is None else send_rate_error(samples, lead.load.offered_rps),
         "lagged_count": 0,
     }
-    return RunFigures.of({**measured, **timings, **inband})
+    return RunFigures.of({**measured, **timings, **traced})
 
 
 def _rate(value_rps: float | None) -> FigureOrAbsent:
@@ -203,7 +203,7 @@ def _timings(client: Client, report: LoadReport) -> Values:
 
 def _between(begin_s: Times, end_s: Times, rows: Mask, *, least_s: float | None = None) -> TimingOrAbsent:
     times_s = end_s[rows] - begin_s[rows]
-    return timing_or_absent(times_s if least_s is None else np.maximum(times_s, least_s), NOT_TOLD)
+    return timing_or_absent(times_s if least_s is None else np.maximum(times_s, least_s), NOT_REPORTED)
 
 
 def _timings_of_report(client: Client, report: LoadReport) -> Values:

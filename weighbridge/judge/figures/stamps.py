@@ -1,6 +1,6 @@
 """Bookkeeping of the provider's stamps: whose they are, and what it means when they are not.
 
-Absent or damaged stamps make a figure absent (`no_inband`); a reference that the provider saw twice is a retry; a
+Absent or damaged stamps make a figure absent (`no_stamps`); a reference that the provider saw twice is a retry; a
 stamp older than its request, or one that an earlier request had, is an answer out of a cache and voids the cell. The
 probe's own account is taken, and checked again here by the times.
 """
@@ -25,7 +25,7 @@ FOREIGN = len(STAMP_STATES)
 # A stamp may be so much older than the request's first byte: the instant of a write is not known better.
 SLACK_NS = 1_000_000
 # With fewer whole stamps than this the rest is a selection, and no percentile of it stands for the lane.
-INBAND_SHARE = 0.99
+WHOLE_SHARE = 0.99
 
 States = npt.NDArray[np.int8]
 
@@ -39,8 +39,8 @@ def good_requests(requests: RequestTable) -> Mask:
 def stamp_states(requests: RequestTable, provider: ProviderRows | None = None) -> States:
     """Return each row's stamp state: an index into `STAMP_STATES`, or `FOREIGN` where the provider knows it not."""
     states = requests.stamp_state.astype(np.int8)
-    told = states == WHOLE
-    no_times = told & ((requests.recv_ns == UNKNOWN) | (requests.send_ns < requests.recv_ns))
+    reported = states == WHOLE
+    no_times = reported & ((requests.recv_ns == UNKNOWN) | (requests.send_ns < requests.recv_ns))
     states[no_times] = DAMAGED
     whole = states == WHOLE
     states[whole & _seen_before(requests.recv_ns, requests.send_ns, whole)] = REPEATED
@@ -88,17 +88,17 @@ def cache_hits(counts: StampCounts) -> int:
     return counts.stale_count + counts.repeated_count
 
 
-def no_inband(counts: StampCounts) -> Absent | None:
+def missing(counts: StampCounts) -> Absent | None:
     """Return why there is no added time: fewer than 99 % of the good answers have a whole stamp.
 
     None when enough have, and when there is no good answer at all: then the stamps are not what is missing.
     """
     total = answer_count(counts)
-    if not total or counts.whole_count >= INBAND_SHARE * total:
+    if not total or counts.whole_count >= WHOLE_SHARE * total:
         return None
     if not counts.whole_count:
-        return Absent(absent="no_inband")
-    return Absent(absent="no_inband", detail=f"{counts.whole_count} of {total} answers have their stamp")
+        return Absent(absent="no_stamps")
+    return Absent(absent="no_stamps", detail=f"{counts.whole_count} of {total} answers have their stamp")
 
 
 def added(parts: Sequence[StampCounts]) -> StampCounts:

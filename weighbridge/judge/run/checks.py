@@ -12,7 +12,7 @@ from weighbridge.judge.figures.in_flight import in_flight_mean
 from weighbridge.judge.figures.row_masks import good_answers, whole_answers
 from weighbridge.judge.figures.run_figures import busy_span
 from weighbridge.judge.inputs import Attempted
-from weighbridge.judge.run.probe_flags import inband_flags
+from weighbridge.judge.run.probe_flags import trace_flags
 from weighbridge.judge.run.rig_checks import delayed_acks, driver_rate_differs
 from weighbridge.judge.window import Window
 from weighbridge.matrix.loads.clients import LONG_ENOUGH_S, REQUESTS_PER_CLIENT
@@ -45,12 +45,12 @@ def run_flags(inputs: Attempted) -> Iterator[str]:
         yield from _rig_flags(inputs, window)
     if inputs.figures is not None:
         yield from _figure_flags(inputs.figures)
-        yield from inband_flags(inputs.figures)
+        yield from trace_flags(inputs.figures)
         if window is not None and backlog_growing(window.undelivered_at_end_count, inputs.figures):
             yield "backlog_growing"
     evidence = [seen for seen in inputs.evidence if seen.mode == inputs.mode and seen.ok]
     if any(seen.stamp_survives is False for seen in evidence):
-        yield "no_inband"
+        yield "no_stamps"
     if any(seen.refused_s is not None for seen in evidence):
         yield "ready_early"
 

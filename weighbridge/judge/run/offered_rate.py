@@ -31,7 +31,7 @@ from weighbridge.record.samples import SampleTable
 
 Floats = npt.NDArray[np.float64]
 
-KEPT_SHARE = 0.99
+SENT_SHARE = 0.99
 BACKLOG_COUNT = 5.0
 STANDARD_ERRORS = 3.0
 # Connections carry C ÷ quiet service time; a lane that serves two thirds of that has hardly slowed down.
@@ -69,7 +69,7 @@ def check_rate(window: Window, achieved_rps: float | None, doubled_rps: float | 
     rate = window.load.offered_rps
     if rate is None:
         return None
-    below = achieved_rps is None or achieved_rps < KEPT_SHARE * rate
+    below = achieved_rps is None or achieved_rps < SENT_SHARE * rate
     missed = window.lead.cut or (below and _backlog_grew(window, rate, achieved_rps))
     samples = window.lead.samples
     full = samples is not None and (in_flight_max(samples) or 0) >= window.lead.load.connections
@@ -94,7 +94,7 @@ class Climb:
     def explains_miss(self, rate_rps: float) -> bool:
         """Tell whether it costs more than 1 % of the window and 5 requests, and is no scatter."""
         kept = self.span_s / (self.span_s + max(self.climb_s, 0.0))
-        return self.significant and kept < KEPT_SHARE and self.climb_s * rate_rps >= BACKLOG_COUNT
+        return self.significant and kept < SENT_SHARE and self.climb_s * rate_rps >= BACKLOG_COUNT
 
 
 def climb(intended_s: Floats, delay_s: Floats) -> Climb | None:

@@ -17,7 +17,7 @@ LAGGED_SHARE = 0.01
 ADDED: tuple[TimeKey, ...] = ("added_ms", "added_first_ms", "added_total_ms")
 
 
-def inband_flags(figures: RunFigures) -> Iterator[str]:
+def trace_flags(figures: RunFigures) -> Iterator[str]:
     """Yield the flags of one run's figures; none for a run that no probe saw."""
     if isinstance(figures.stamps, StampCounts):
         yield from _stamp_flags(figures.stamps)
@@ -37,7 +37,7 @@ def inband_flags(figures: RunFigures) -> Iterator[str]:
 def _stamp_flags(counts: StampCounts) -> Iterator[str]:
     lost = counts.absent_count + counts.damaged_count
     if lost:
-        yield "stamps_lost" if counts.whole_count else "no_inband"
+        yield "stamps_lost" if counts.whole_count else "no_stamps"
     if counts.unknown_count:
         yield "stamps_unknown"
     if counts.retry_count:

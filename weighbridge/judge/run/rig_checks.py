@@ -38,8 +38,8 @@ def driver_rate_differs(window: Window, achieved_rps: float | None) -> bool:
     count = sum(report.answered_count or 0 for report in window.reports)
     if window.lead.cut or achieved_rps is None or count < RATE_NEEDS_COUNT:
         return False
-    told = [report.completed_rps for report in window.reports]
-    claimed = None if None in told else sum(rps for rps in told if rps is not None)
+    reported = [report.completed_rps for report in window.reports]
+    claimed = None if None in reported else sum(rps for rps in reported if rps is not None)
     if window.load.has_schedule and claimed is not None and _apart(claimed, achieved_rps):
         return True
     longest_s = PROCESS_FACTOR * count / achieved_rps + PROCESS_SLACK_S if achieved_rps > 0 else None

@@ -28,7 +28,7 @@ class Capabilities:
     first_byte: frozenset[str]
     unique_prompts: bool
     gaps: bool
-    inband: bool = False
+    sees_stamps: bool = False
     ceiling_count: int = 1_000
 
 

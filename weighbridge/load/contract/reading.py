@@ -12,13 +12,13 @@ from weighbridge.record.samples import SampleTable
 
 @dataclass(frozen=True)
 class Reading:
-    """A load report and, where the driver kept them, its samples; the probe also has what it saw in band.
+    """A load report and, where the driver kept them, its samples; the probe also has its request trace.
 
     `open_streams` is what opening streams showed, where a load does that.
     """
 
     report: LoadReport
     samples: SampleTable | None
-    inband: RequestTable | None = None
+    requests: RequestTable | None = None
     events: EventTable | None = None
     open_streams: OpenStreamsResult | None = None

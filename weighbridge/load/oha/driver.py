@@ -12,7 +12,7 @@ from weighbridge.load.contract.driver import Capabilities, LoadOutputs, LoadPlan
 from weighbridge.load.contract.patience import WRITING_S, cut_after_s
 from weighbridge.load.contract.reading import Reading
 from weighbridge.load.oha.formats import FORMATS
-from weighbridge.load.reports.outputs import lines_said, outputs_of, read_left
+from weighbridge.load.reports.outputs import outputs_of, read_outputs, stderr_lines
 
 
 class Oha:
@@ -61,9 +61,9 @@ class Oha:
 
         oha ends with 1 also when only its samples file failed.
         """
-        lines = lines_said(outputs)
+        lines = stderr_lines(outputs)
         errors = [line for line in lines if line.lower().startswith("error")]
-        return read_left(self, outputs, next(iter(errors or lines), None), missing="oha left no report")
+        return read_outputs(self, outputs, next(iter(errors or lines), None), missing="oha left no report")
 
 
 def _outputs(plan: LoadPlan) -> tuple[str, ...]:

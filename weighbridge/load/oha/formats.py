@@ -35,7 +35,7 @@ def _json(found: Found, _file: Path, beside: Beside) -> Reading:
             rows=rows,
             arguments=arguments,
             tool_version=beside.tool_version,
-            releases_told=True,
+            has_releases=True,
             notes=(*found.notes, *notes),
         )
     )
@@ -54,7 +54,7 @@ def _csv(found: Found, file: Path, beside: Beside) -> Reading:
             rows=joined or rows,
             arguments=arguments,
             tool_version=beside.tool_version,
-            releases_told=joined is not None,
+            has_releases=joined is not None,
             notes=notes,
         )
     )
@@ -66,7 +66,7 @@ def _sqlite(_found: Found, file: Path, beside: Beside) -> Reading:
     if rows is None:
         raise InputError("holds no samples", place=Place(file))
     return oha_reading(
-        Given(totals(rows, "sqlite"), rows, arguments, beside.tool_version, releases_told=True, notes=notes)
+        Given(totals(rows, "sqlite"), rows, arguments, beside.tool_version, has_releases=True, notes=notes)
     )
 
 

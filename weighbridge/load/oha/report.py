@@ -22,13 +22,13 @@ from weighbridge.record.load_report import LoadReport
 
 @dataclass(frozen=True)
 class Given:
-    """All that was handed in: `rows` are the samples, None without any; `releases_told`: they come from SQLite."""
+    """All that was handed in: `rows` are the samples, None without any; `has_releases`: they come from SQLite."""
 
     totals: OhaTotals
     rows: OhaRows | None
     arguments: OhaArguments | None
     tool_version: str | None
-    releases_told: bool = False
+    has_releases: bool = False
     notes: tuple[str, ...] = ()
 
 
@@ -39,7 +39,7 @@ def oha_reading(given: Given) -> Reading:
     if rows is not None and totals.response == "non_2xx_mixed":
         totals = replace(totals, response=response_of(rows))
     version = parse_version(given.tool_version)
-    proof = rows.corrected if rows is not None and given.releases_told else None
+    proof = rows.corrected if rows is not None and given.has_releases else None
     correction = correction_of(proof, given.arguments, version, totals.generation)
     counts = count(totals, given.arguments)
     samples = _samples(rows, given.arguments, counts, correction.corrected) if rows is not None else None

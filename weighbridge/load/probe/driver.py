@@ -40,7 +40,7 @@ class Probe:
         first_byte=frozenset({"plain", "stream"}),
         unique_prompts=True,
         gaps=True,
-        inband=True,
+        sees_stamps=True,
         ceiling_count=4_000,
     )
 
@@ -72,7 +72,7 @@ class Probe:
     def read(self, outputs: LoadOutputs) -> Reading:
         """Load report and tables of those files; InputError with the probe's own words when it left no report."""
         if outputs.report is None:
-            raise InputError(f"the probe left no report ({_said(outputs)})")
+            raise InputError(f"the probe left no report ({_exit_text(outputs)})")
         return read_as(self.formats, outputs.report, Beside(samples=outputs.samples))
 
 
@@ -97,7 +97,7 @@ def probe_plan(plan: LoadPlan) -> ProbePlan:
     )
 
 
-def _said(outputs: LoadOutputs) -> str:
+def _exit_text(outputs: LoadOutputs) -> str:
     lines = [line.strip() for line in outputs.stderr.decode("utf-8", "replace").splitlines() if line.strip()]
     # A traceback ends with what went wrong.
     return f"exit status {outputs.exit_code}" + (f", {lines[-1]}" if lines else "")

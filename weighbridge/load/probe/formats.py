@@ -10,7 +10,7 @@ from weighbridge.errors import InputError, Place
 from weighbridge.load.contract.formats import Beside, Format, Formats, Found
 from weighbridge.load.contract.reading import Reading
 from weighbridge.load.probe.report import GivenProbe, probe_reading
-from weighbridge.load.probe.stored_tables import kept_tables
+from weighbridge.load.probe.stored_tables import stored_tables
 
 SCHEMA = "weighbridge.probe/1"
 
@@ -25,7 +25,7 @@ def _is_probe(document: Mapping[str, Any], file: Path) -> bool:
 
 
 def _json(found: Found, file: Path, beside: Beside) -> Reading:
-    tables = kept_tables(file, beside.samples)
+    tables = stored_tables(file, beside.samples)
     return probe_reading(GivenProbe(found.document or {}, *tables, notes=found.notes))
 
 

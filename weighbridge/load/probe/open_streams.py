@@ -39,7 +39,7 @@ class StreamOpener:
     program: Path | OnPath | None = PROGRAM_FOLDER
     formats = Formats(formats=(), what="a report of the stream opener")
     capabilities = Capabilities(
-        loads=frozenset({"streams"}), first_byte=frozenset(), unique_prompts=True, gaps=False, inband=False
+        loads=frozenset({"streams"}), first_byte=frozenset(), unique_prompts=True, gaps=False, sees_stamps=False
     )
 
     def command(self, plan: LoadPlan) -> Command:

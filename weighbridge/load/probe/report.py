@@ -41,7 +41,7 @@ class GivenProbe:
 
     document: Mapping[str, Any]
     samples: SampleTable | None = None
-    inband: RequestTable | None = None
+    requests: RequestTable | None = None
     events: EventTable | None = None
     notes: tuple[str, ...] = ()
 
@@ -49,12 +49,12 @@ class GivenProbe:
 def probe_reading(given: GivenProbe) -> Reading:
     """Report and tables; tables that contradict the report are left out, with a flag."""
     released = count(given.document.get("released_count"))
-    tables = (given.samples, given.inband)
+    tables = (given.samples, given.requests)
     fits = all(table is None or len(table) == released for table in tables)
     report = _report(given, () if fits else ("samples_mismatch",))
     if not fits:
         return Reading(report, None)
-    return Reading(report, given.samples, inband=given.inband, events=given.events)
+    return Reading(report, given.samples, requests=given.requests, events=given.events)
 
 
 def _report(given: GivenProbe, flags: tuple[str, ...]) -> LoadReport:

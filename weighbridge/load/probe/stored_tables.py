@@ -9,21 +9,29 @@ from weighbridge.load.probe.program.output import EVENTS, REQUESTS, SAMPLES
 from weighbridge.record.probe_tables import EventTable, RequestTable, from_bytes
 from weighbridge.record.samples import SampleTable
 
+# Its name in runs of the first versions.
+_FORMER_REQUESTS = "requests.npz"
 
-def kept_tables(
+
+def stored_tables(
     report: Path, samples: Path | None
 ) -> tuple[SampleTable | None, RequestTable | None, EventTable | None]:
     """Read samples, requests and events; None for each that is not there. `samples` names another file of samples."""
     beside = report.parent
     own = samples if samples is not None else beside / SAMPLES
-    table, requests, events = _data(own), _data(beside / REQUESTS), _data(beside / EVENTS)
+    table, requests, events = _data(own), _data(_requests(beside)), _data(beside / EVENTS)
     if table is None and samples is not None:
         raise InputError("cannot be read", place=Place(own))
     return (
         None if table is None else SampleTable.from_bytes(table, origin=str(own)),
-        None if requests is None else from_bytes(RequestTable, requests, origin=str(beside / REQUESTS)),
+        None if requests is None else from_bytes(RequestTable, requests, origin=str(_requests(beside))),
         None if events is None else from_bytes(EventTable, events, origin=str(beside / EVENTS)),
     )
+
+
+def _requests(folder: Path) -> Path:
+    former = folder / _FORMER_REQUESTS
+    return former if former.exists() else folder / REQUESTS
 
 
 def _data(path: Path) -> bytes | None:

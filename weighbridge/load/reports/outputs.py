@@ -28,12 +28,12 @@ def outputs_of(argv: Sequence[str], report: Path, samples: Path, *, exit_code: i
     )
 
 
-def lines_said(outputs: LoadOutputs) -> list[str]:
+def stderr_lines(outputs: LoadOutputs) -> list[str]:
     """Return the lines on its standard error, without empty ones."""
     return [line.strip() for line in outputs.stderr.decode("utf-8", "replace").splitlines() if line.strip()]
 
 
-def read_left(
+def read_outputs(
     driver: Driver, outputs: LoadOutputs, line: str | None, *, missing: str
 ) -> Reading:  # fmt: skip
     """Return the load report of a driver's outputs; `line` is the line of its words that tells most.
@@ -41,12 +41,12 @@ def read_left(
     The document is judged, not the exit status: that goes into a note. InputError, with those words, says `missing`
     when there is no report.
     """
-    said = f"exit status {outputs.exit_code}" + (f", {line}" if line else "")
+    exit_text = f"exit status {outputs.exit_code}" + (f", {line}" if line else "")
     if outputs.report is None:
-        raise InputError(f"{missing} ({said})")
+        raise InputError(f"{missing} ({exit_text})")
     beside = Beside(outputs.argv, outputs.samples, outputs.tool_version)
     reading = read_as(driver.formats, outputs.report, beside)
     if not outputs.exit_code:
         return reading
-    notes = (*reading.report.notes, f"{driver.name} said: {said}")
+    notes = (*reading.report.notes, f"{driver.name} ended badly: {exit_text}")
     return replace(reading, report=reading.report.changed(notes=notes))

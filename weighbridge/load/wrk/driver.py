@@ -15,7 +15,7 @@ from weighbridge.errors import InputError, ToolMissing
 from weighbridge.load.contract.driver import Capabilities, LoadOutputs, LoadPlan
 from weighbridge.load.contract.patience import WRITING_S, cut_after_s
 from weighbridge.load.contract.reading import Reading
-from weighbridge.load.reports.outputs import lines_said, outputs_of, read_left
+from weighbridge.load.reports.outputs import outputs_of, read_outputs, stderr_lines
 from weighbridge.load.wrk.formats import FORMATS
 
 # One connection a thread; so many threads of wrk were tried, each with some 150 KiB.
@@ -89,8 +89,8 @@ class Wrk:
 
     def read(self, outputs: LoadOutputs) -> Reading:
         """Load report of those files; InputError with wrk's own words when the script left no report."""
-        line = next(iter(lines_said(outputs)), None)
-        return read_left(self, outputs, line, missing="wrk left no report of the script")
+        line = next(iter(stderr_lines(outputs)), None)
+        return read_outputs(self, outputs, line, missing="wrk left no report of the script")
 
 
 def _script() -> bytes:

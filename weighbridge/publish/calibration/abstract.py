@@ -51,14 +51,14 @@ def _off_text(row: DelayResult) -> str:
 
 def _errors(found: Certificate) -> str:
     rows = [row for row in found.known_delays if row.judged and row.arrangement == "mixed"]
-    told = [
+    reported = [
         f"{numbers.us(max(errors))} µs at {figure}"
         for figure in FIGURES
         if (errors := [abs(row.added_error_ms) for row in rows if row.figure == figure])
     ]
-    if not told:
+    if not reported:
         return "No percentile of a known delay had requests enough to be judged."
-    start = f"Over all known delays the added time of mixed lanes is off by at most {numbers.listed(told)}"
+    start = f"Over all known delays the added time of mixed lanes is off by at most {numbers.listed(reported)}"
     ratios = [one.ratio for one in found.jitter if one.judged and one.ratio is not None]
     if not ratios:
         return f"{start}."
@@ -73,12 +73,12 @@ def _fineness(found: Certificate) -> str:
     widths = [one for one in found.resolution if one.arrangement == "mixed"]
     if not widths:
         return f"What this host cannot tell apart was not measured; {faults}."
-    told = [
+    reported = [
         f"±{numbers.us(max(one.half_width_ms for one in widths if one.figure == figure))} µs at {figure}"
         for figure in FIGURES
         if any(one.figure == figure for one in widths)
     ]
     return (
-        f"Two equal lanes differ on this host by up to {numbers.listed(told)} in one block, so a smaller difference "
-        f"of two gateways in one block says nothing; {faults}."
+        f"Two equal lanes differ on this host by up to {numbers.listed(reported)} in one block, so a smaller "
+        f"difference of two gateways in one block says nothing; {faults}."
     )

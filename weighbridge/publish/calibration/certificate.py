@@ -150,7 +150,7 @@ def _sections(found: Certificate) -> Iterator[Section]:
 
 def _row(rows: Sequence[DelayResult]) -> Row:
     first = rows[0]
-    said = outcome(rows)
+    word = outcome(rows)
     return Row(
         (
             Cell(plain(first.delay, limit=60), is_head=True),
@@ -158,7 +158,7 @@ def _row(rows: Sequence[DelayResult]) -> Row:
             *(_error_cell(row) for row in rows),
             *(Cell(numbers.us(row.shift_error_ms), label=f"Shift {row.figure}", css="n") for row in rows),
             Cell(numbers.count(first.sample_count), label="Requests", css="n"),
-            Cell(said, label="Outcome", css="" if said == "passed" else "warn"),
+            Cell(word, label="Outcome", css="" if word == "passed" else "warn"),
         )
     )
 

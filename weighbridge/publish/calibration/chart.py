@@ -51,7 +51,7 @@ def _datum(panel: str, rows: tuple[DelayResult, ...], who: str) -> dict[str, Any
         "p95": high,
         "end": None if middle is None else max(middle, high or middle),
         "label": " · ".join(numbers.short(round(size)) for size in sizes.values()),
-        "said": "" if middle is not None else "too few requests to judge",
+        "message": "" if middle is not None else "too few requests to judge",
     }
 
 

@@ -30,9 +30,9 @@ def certificate_text(summary: Summary) -> str:
     found = own_certificate(summary)
     if found is None:
         return verdict_text(summary)
-    told = tabulate([[fact.name, fact.text] for fact in facts(found)], tablefmt="plain", disable_numparse=True)
+    reported = tabulate([[fact.name, fact.text] for fact in facts(found)], tablefmt="plain", disable_numparse=True)
     problems = [f"- {plain(text)}" for text in found.problems]
-    return "\n\n".join([_delays(found), told, "\n".join([verdict_text(summary), *problems])])
+    return "\n\n".join([_delays(found), reported, "\n".join([verdict_text(summary), *problems])])
 
 
 def _delays(found: Certificate) -> str:

@@ -1,7 +1,7 @@
 """Charts of a campaign as Vega-Lite specifications: added time beside the baseline's, the shift, the first byte.
 
-Dots are p50, lines run to p95; both come from firm figures only. A cell without figures says so in its place. Each
-gateway has a colour and a shape, neutral and given by its place in the matrix; the baseline is grey.
+Dots are p50, lines run to p95; both come from reliable figures only. A cell without figures says so in its place.
+Each gateway has a colour and a shape, neutral and given by its place in the matrix; the baseline is grey.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from weighbridge.publish.text import numbers
 from weighbridge.publish.text.load_wording import LOAD_WORDS, by_kind, load_text
 from weighbridge.publish.text.sanitise import code, plain
 from weighbridge.publish.text.wording import absence_text
-from weighbridge.publish.views.cells import firm
+from weighbridge.publish.views.cells import reliable
 from weighbridge.publish.views.headline import measures_added
 from weighbridge.publish.views.labels import Names, is_baseline
 from weighbridge.publish.views.rows import grouped, ordered
@@ -62,7 +62,7 @@ class Point:
     @property
     def is_seen(self) -> bool:
         """Whether there is a dot to draw."""
-        return has_figures(self.cell) and firm(self.figure, "p50") is not None
+        return has_figures(self.cell) and reliable(self.figure, "p50") is not None
 
 
 @dataclass(frozen=True)
@@ -124,13 +124,13 @@ def _with_baselines(names: Names, cells: list[CellSummary], series: Sequence[_Se
 
 
 def _shift(names: Names, cells: list[CellSummary]) -> list[Point]:
-    weighed = _weighed(names, cells)
-    return [Point(cell, cell.timing("shift_ms"), names.work(cell), load_text(cell.load)) for cell in weighed]
+    measured = _measured(names, cells)
+    return [Point(cell, cell.timing("shift_ms"), names.work(cell), load_text(cell.load)) for cell in measured]
 
 
 def _first_byte(names: Names, cells: list[CellSummary], where: str) -> Iterator[Picture]:
     """Yield the first byte's shift at one client; nothing where added time to the first content says it better."""
-    serial = [cell for cell in _weighed(names, cells) if cell.load.is_serial]
+    serial = [cell for cell in _measured(names, cells) if cell.load.is_serial]
     if any(cell.has("added_first_ms") for cell in serial):
         return
     points = [Point(cell, cell.timing("ttfb_shift_ms"), cell.mode, names.policy(cell)) for cell in serial]
@@ -141,7 +141,7 @@ def _first_byte(names: Names, cells: list[CellSummary], where: str) -> Iterator[
     )
 
 
-def _weighed(names: Names, cells: list[CellSummary]) -> list[CellSummary]:
+def _measured(names: Names, cells: list[CellSummary]) -> list[CellSummary]:
     return sorted(
         (cell for cell in cells if not is_baseline(cell)),
         key=lambda cell: (names.order(cell), names.place(cell), names.rank(cell)),
@@ -227,8 +227,8 @@ def _layers(place: dict[str, Any], x: dict[str, Any], looks: Looks) -> list[dict
          "transform": [{"filter": "datum.end !== null"}],
          "encoding": {**place, "x": {**x, "field": "end"}, "text": {"field": "label"}}},
         {"mark": {**words, "dx": 5, "fontStyle": "italic", "limit": 330},
-         "transform": [{"filter": "datum.said !== ''"}],
-         "encoding": {**place, "x": {"value": 0}, "text": {"field": "said"}}},
+         "transform": [{"filter": "datum.message !== ''"}],
+         "encoding": {**place, "x": {"value": 0}, "text": {"field": "message"}}},
     ]  # fmt: skip
 
 
@@ -238,7 +238,7 @@ def _unique(rows: list[dict[str, Any]], key: str) -> list[str]:
 
 def _datum(names: Names, point: Point) -> dict[str, Any]:
     cell, timing, seen = point.cell, point.figure, point.is_seen
-    middle, high = (firm(timing, "p50"), firm(timing, "p95")) if seen else (None, None)
+    middle, high = (reliable(timing, "p50"), reliable(timing, "p95")) if seen else (None, None)
     return {
         "panel": point.panel,
         "line": point.line,
@@ -247,7 +247,7 @@ def _datum(names: Names, point: Point) -> dict[str, Any]:
         "p95": None if high is None else round(high, 3),
         "end": None if middle is None else round(max(middle, high if high is not None else middle), 3),
         "label": "" if middle is None else numbers.ms(middle),
-        "said": "" if seen else f"{names.gateway(cell.gateway)}{_labelled(names, cell)}: {_why(point)}",
+        "message": "" if seen else f"{names.gateway(cell.gateway)}{_labelled(names, cell)}: {_why(point)}",
     }
 
 

@@ -1,7 +1,7 @@
 """The first three sentences of a page: what was compared, what it costs, and how sure that is.
 
 What it costs is the added time where it was measured, else the shift, and the CPU per request at the same load.
-Only firm figures stand here (enough samples beyond them); a cell without figures says why in their place.
+Only reliable figures stand here (enough samples beyond them); a cell without figures says why in their place.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from weighbridge.publish.text import numbers
 from weighbridge.publish.text.load_wording import LOAD_WORDS, load_text, loads_text
 from weighbridge.publish.text.sanitise import plain
 from weighbridge.publish.text.wording import grade_text
-from weighbridge.publish.views.cells import firm
-from weighbridge.publish.views.headline import BY_MODE, has_firm_added
+from weighbridge.publish.views.cells import reliable
+from weighbridge.publish.views.headline import BY_MODE, has_reliable_added
 from weighbridge.publish.views.labels import Names, answer_text, is_baseline, settings_text, timed
 from weighbridge.publish.views.shared import has_figures, message
 from weighbridge.record.metrics import METRICS
@@ -35,14 +35,14 @@ def answer(summary: Summary, names: Names) -> tuple[str, str, str]:
 def _compared(summary: Summary, names: Names) -> str:
     cells = sorted(summary.cells, key=lambda cell: (names.order(cell), names.place(cell)))
     present = {cell.gateway for cell in cells}
-    weighed = [
+    measured = [
         names.full(g.id) + _version(g.version) for g in summary.gateways if g.kind != "baseline" and g.id in present
     ] or ["no gateway"]
     chains = [plain(chain, limit=40) for chain in names.chains]
     modes = list(dict.fromkeys(cell.mode for cell in cells))
     used = dict.fromkeys((cell.answer, cell.mode) for cell in cells)
     provider = [f"{mode}: {answer_text(names.answers[name], mode)}" for name, mode in used if name in names.answers]
-    told = f" ({'; '.join(dict.fromkeys(provider))})" if provider else ""
+    reported = f" ({'; '.join(dict.fromkeys(provider))})" if provider else ""
     host = summary.host
     cpu = f"{plain(host.cpu_model, limit=80)}, " if host.cpu_model else ""
     chain = f"chain {chains[0]}" if len(chains) == 1 else f"chains {numbers.listed(chains)}"
@@ -51,9 +51,9 @@ def _compared(summary: Summary, names: Names) -> str:
     )
     kinds = numbers.listed([_MODE_WORDS[mode] for mode in modes])
     return (
-        f"On one machine ({cpu}{numbers.plural(host.cpu_count, 'logical CPU')}), {numbers.listed(weighed)} "
-        f"{'was' if len(weighed) == 1 else 'were'} weighed against a direct connection to a mock provider{told}: "
-        f"{chain}{disks}, {kinds} answers, {loads_text([cell.load for cell in cells])}."
+        f"On one machine ({cpu}{numbers.plural(host.cpu_count, 'logical CPU')}), {numbers.listed(measured)} "
+        f"{'was' if len(measured) == 1 else 'were'} weighed against a direct connection to a mock "
+        f"provider{reported}: {chain}{disks}, {kinds} answers, {loads_text([cell.load for cell in cells])}."
     )
 
 
@@ -83,14 +83,16 @@ def _headline(summary: Summary, names: Names) -> list[CellSummary]:
 
     A load whose added time was measured comes before others.
     """
-    weighed = sorted((cell for cell in summary.cells if not is_baseline(cell)), key=names.order)
-    if not weighed:
+    measured = sorted((cell for cell in summary.cells if not is_baseline(cell)), key=names.order)
+    if not measured:
         return []
-    first = weighed[0]
+    first = measured[0]
     but = ("gateway", "disk", "mode", "load")
-    same = [c for c in weighed if c.disk == names.disks[0] and others(c, *but) == others(first, *but)]
+    same = [c for c in measured if c.disk == names.disks[0] and others(c, *but) == others(first, *but)]
     lowest = min(
-        same, key=lambda cell: (not has_firm_added(cell), not cell.load.is_serial, names.place(cell)), default=first
+        same,
+        key=lambda cell: (not has_reliable_added(cell), not cell.load.is_serial, names.place(cell)),
+        default=first,
     ).load
     chosen = [cell for cell in same if load_text(cell.load) == load_text(lowest)]
     return sorted(chosen, key=lambda cell: (cell.gateway != summary.subject, names.rank(cell)))
@@ -102,11 +104,11 @@ def _gateway_cost(names: Names, cells: list[CellSummary]) -> str:
     shifted = [cell for cell in cells if not _added_texts(cell)]
     shifts = [text for cell in shifted if (text := _shift_text(cell))]
     others = [f"{message(cell)} ({cell.mode})" for cell in shifted if not _shift_text(cell)]
-    said = (
+    sentences = (
         f"adds at the median {numbers.listed(added)}{_cpu_text(cells)}" if added else "",
         f"shifts the median by {' and '.join(shifts)}{'' if added else _cpu_text(cells)}" if shifts else "",
     )
-    return f"{name} {' – '.join(part for part in (*said, ' and '.join(others)) if part)}"
+    return f"{name} {' – '.join(part for part in (*sentences, ' and '.join(others)) if part)}"
 
 
 def _added_texts(cell: CellSummary) -> list[str]:
@@ -115,7 +117,7 @@ def _added_texts(cell: CellSummary) -> list[str]:
         return []
     found = []
     for key in BY_MODE[cell.mode]:
-        middle, high = firm(cell.timing(key), "p50"), firm(cell.timing(key), "p95")
+        middle, high = reliable(cell.timing(key), "p50"), reliable(cell.timing(key), "p95")
         if middle is not None:
             tail = f" (p95 {numbers.ms(high)})" if high is not None else ""
             found.append(f"{numbers.ms(middle)} ms{tail} {METRICS[key].phrase}")
@@ -125,30 +127,30 @@ def _added_texts(cell: CellSummary) -> list[str]:
 def _cpu_text(cells: list[CellSummary]) -> str:
     """Return the CPU per request of the same cells; the load is that of the sentence."""
     known = [(cell.mode, cell.known("cpu_ms_per_request")) for cell in cells if has_figures(cell)]
-    told = [f"{numbers.per_request(cpu)} ms ({mode})" for mode, cpu in known if cpu is not None]
-    return f", and uses {numbers.listed(told)} of CPU a request" if told else ""
+    reported = [f"{numbers.per_request(cpu)} ms ({mode})" for mode, cpu in known if cpu is not None]
+    return f", and uses {numbers.listed(reported)} of CPU a request" if reported else ""
 
 
 def _baseline_text(summary: Summary, headline: list[CellSummary]) -> list[str]:
     """Return what the lane without a gateway shows by the same measure."""
-    if not any(has_firm_added(cell) for cell in headline):
+    if not any(has_reliable_added(cell) for cell in headline):
         return []
     wanted = {cell.baseline for cell in headline}
     baselines = [cell for cell in summary.cells if cell.cell in wanted]
-    told = [
+    reported = [
         f"{numbers.ms(middle)} ms {METRICS[key].phrase}"
         for cell in baselines
         for key in BY_MODE[cell.mode]
-        if (middle := firm(cell.timing(key), "p50")) is not None
+        if (middle := reliable(cell.timing(key), "p50")) is not None
     ]
-    return [f"without a gateway the same measure shows {numbers.listed(told)}"] if told else []
+    return [f"without a gateway the same measure shows {numbers.listed(reported)}"] if reported else []
 
 
 def _shift_text(cell: CellSummary) -> str:
-    middle = firm(cell.timing("shift_ms"), "p50")
+    middle = reliable(cell.timing("shift_ms"), "p50")
     if not has_figures(cell) or middle is None:
         return ""
-    high = firm(cell.timing("shift_ms"), "p95")
+    high = reliable(cell.timing("shift_ms"), "p95")
     tail = f" (p95 by {numbers.ms(high)})" if high is not None else ""
     return f"{numbers.ms(middle)} ms{tail} on {'plain answers' if cell.mode == 'plain' else 'streams'}"
 

@@ -41,7 +41,7 @@ Stamps are letters in the text of an answer and of every chunk, with a check let
 reference. An answer whose stamp was lost or bent has no added time; a stamp older than its request is a cache's
 answer and voids the cell.
 """
-_FIRMNESS = """\
+_SAMPLE_RULE = """\
 A percentile with at least 10 samples beyond it is a figure (p95 needs 200 requests, p99 1,000). With 1 to 9
 beyond it is grey, carries its rank and stays out of sentences and charts; with none it is absent. Intervals (95
 %, from run values, three runs or more) cover blocks of one boot of one host.
@@ -62,7 +62,7 @@ def method(summary: Summary) -> tuple[str, ...]:
         _ACCEPTANCE,
         *((f"{ADDED_TEXT} {ADDED_BASELINE_TEXT} {_STAMPS}",) if added else ()),
         f"Percentiles are nearest rank over all requests of a run. Each value here is {value}. {SHIFT_TEXT}",
-        _FIRMNESS,
+        _SAMPLE_RULE,
     )
     return tuple(" ".join(step.split()) for step in steps)
 
@@ -111,8 +111,8 @@ def limits(summary: Summary) -> tuple[Fact, ...]:
 
 
 def _control_plane(summary: Summary) -> str:
-    told = (cell.known("control_plane_calls_per_request") for cell in summary.cells)
-    calls = [value for value in told if value]
+    reported = (cell.known("control_plane_calls_per_request") for cell in summary.cells)
+    calls = [value for value in reported if value]
     tail = "Calls in the path of a request add network time when it is remote."
     if not calls:
         return f"The mock control plane answers on loopback. {tail}"

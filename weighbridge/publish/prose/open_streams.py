@@ -20,12 +20,12 @@ def open_streams_text(summary: Summary, names: Names) -> str:
     )
     if not cells:
         return ""
-    parts = [f"{names.full(cell.gateway, cell.settings)} {_told(cell)} ({names.policy(cell)})" for cell in cells]
+    parts = [f"{names.full(cell.gateway, cell.settings)} {_reported(cell)} ({names.policy(cell)})" for cell in cells]
     start = "A smoke run, so no claims: one" if summary.grade == "smoke" else "One"
     return f"{start} more open stream takes of a gateway's memory: {'; '.join(parts)}."
 
 
-def _told(cell: CellSummary) -> str:
+def _reported(cell: CellSummary) -> str:
     figure = cell.value("memory_per_stream_bytes")
     if isinstance(figure, Absent):
         return message(cell)

@@ -45,7 +45,7 @@ def campaign_of(summary: Summary, anchor: str) -> Campaign:
     """Return everything that a page says of a campaign."""
     names = names_of(summary)
     record = summary.provenance
-    told = timed(summary)
+    reported = timed(summary)
     lead = (
         f"Campaign {plain(summary.campaign, limit=120)}, started {plain(record.started_at, limit=40)}, "
         f"method version {summary.method_version}"
@@ -63,14 +63,14 @@ def campaign_of(summary: Summary, anchor: str) -> Campaign:
         if measures_added(summary.cells)
         else SHIFT_ALONE_TEXT,
         shift_text=SHIFT_TEXT,
-        charts=(*_certificate_charts(summary, anchor), *charts(told, names, anchor)),
+        charts=(*_certificate_charts(summary, anchor), *charts(reported, names, anchor)),
         tables=(
-            *load_tables(told, names, anchor),
+            *load_tables(reported, names, anchor),
             cost_table(summary, names, anchor),
-            *stream_tables(told, names, anchor),
-            *legs_tables(told, names, anchor),
-            ttfb_table(told, names, anchor),
-            driver_table(told, names, anchor),
+            *stream_tables(reported, names, anchor),
+            *legs_tables(reported, names, anchor),
+            ttfb_table(reported, names, anchor),
+            driver_table(reported, names, anchor),
         ),
         run_tables=run_tables(summary, names, anchor),
         certificate=certificate_section(summary, anchor),

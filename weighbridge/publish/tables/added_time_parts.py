@@ -42,7 +42,7 @@ _FIGURES: Mapping[str, str] = {
 _PAIR: tuple[Percentile, ...] = ("p50", "p95")
 _FLAGS = frozenset(
     {
-        "no_inband",
+        "no_stamps",
         "stamps_lost",
         "stamps_unknown",
         "retried",
@@ -71,7 +71,7 @@ def legs_tables(summary: Summary, names: Names, anchor: str) -> tuple[Table, ...
 
 def _legs_table(summary: Summary, names: Names, anchor: str) -> Table:
     notes = Notes()
-    cells = [cell for cell in summary.cells if has_figures(cell) and not _is_untold(cell)]
+    cells = [cell for cell in summary.cells if has_figures(cell) and not _is_not_reported(cell)]
     claims = any(cell.has("self_reported_ms") for cell in cells)
     groups = (*_LEGS, *(_CLAIMS if claims else ()))
 
@@ -101,7 +101,7 @@ def _legs_table(summary: Summary, names: Names, anchor: str) -> Table:
     )
 
 
-def _is_untold(cell: CellSummary) -> bool:
+def _is_not_reported(cell: CellSummary) -> bool:
     """Tell whether nobody looked for stamps in this cell, as where a driver went alone."""
     return isinstance(added_of(cell), Absent) and isinstance(cell.stamps, Absent)
 

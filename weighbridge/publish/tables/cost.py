@@ -149,8 +149,8 @@ def _texts(there: Sequence[Show], cells: Sequence[CellSummary]) -> tuple[str, ..
 
 def _source_text(cells: Sequence[CellSummary]) -> str:
     sources = dict.fromkeys(source for cell in cells for source in cell.words("cpu_from"))
-    told = [CPU_SOURCES.get(source, plain(source)) for source in sources]
-    return f"Counted {' or '.join(told)}." if told else ""
+    reported = [CPU_SOURCES.get(source, plain(source)) for source in sources]
+    return f"Counted {' or '.join(reported)}." if reported else ""
 
 
 def _missing_text(there: Sequence[Show], cells: Sequence[CellSummary]) -> tuple[str, ...]:

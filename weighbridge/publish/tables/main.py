@@ -112,13 +112,13 @@ def _cells(cell: CellSummary, layout: _Layout, notes: Notes) -> tuple[Cell, ...]
         claim = (self_reported_cell(cell, notes),) if layout.claims else ()
         return (*timings, *claim, *_rates(cell, notes), runs)
     if cell.verdict == "saturated":
-        return (_said(cell, layout, layout.width, notes), *_rates(cell, notes), runs)
-    return (_said(cell, layout, layout.width + 3, notes), runs)
+        return (_message_cell(cell, layout, layout.width, notes), *_rates(cell, notes), runs)
+    return (_message_cell(cell, layout, layout.width + 3, notes), runs)
 
 
 def _timings(cell: CellSummary, group: Show, notes: Notes) -> tuple[Cell, ...]:
     if is_baseline(cell) and group.key == "shift_ms":
-        return (Cell("baseline", label=group.heading, css="said start", span=3, fill=(numbers.ABSENT,) * 2),)
+        return (Cell("baseline", label=group.heading, css="message start", span=3, fill=(numbers.ABSENT,) * 2),)
     cells = cells_of(cell, (group,), notes)
     starts = ("start", *("",) * (len(cells) - 1))
     return tuple(
@@ -139,13 +139,13 @@ def self_reported_cell(cell: CellSummary, notes: Notes) -> Cell:
     return replace(made, small=f"added {sign}{numbers.ms(over)}", css=f"{made.css} claim")
 
 
-def _said(cell: CellSummary, layout: _Layout, span: int, notes: Notes) -> Cell:
+def _message_cell(cell: CellSummary, layout: _Layout, span: int, notes: Notes) -> Cell:
     reason = plain(reason_text(cell, layout.status), limit=300)
     fill = (numbers.ABSENT,) * (span - 1)
     if cell.verdict == "rig_limited":
         mark = notes.mark(f"limit of the rig, not of the gateway{': ' + reason if reason else ''}")
-        return Cell(message(cell), label="Outcome", css="said", span=span, mark=mark, fill=fill)
-    return Cell(message(cell), label="Outcome", small=reason, css=f"said {cell.verdict}", span=span, fill=fill)
+        return Cell(message(cell), label="Outcome", css="message", span=span, mark=mark, fill=fill)
+    return Cell(message(cell), label="Outcome", small=reason, css=f"message {cell.verdict}", span=span, fill=fill)
 
 
 def _rates(cell: CellSummary, notes: Notes) -> tuple[Cell, ...]:

@@ -49,9 +49,9 @@ def ttfb_table(summary: Summary, names: Names, anchor: str) -> Table:
 
     def make(cell: CellSummary) -> tuple[Cell, ...]:
         if not has_figures(cell):
-            return (_said(cell, 6),)
+            return (_message_cell(cell, 6),)
         if is_baseline(cell):
-            baseline = Cell("baseline", label="Shift", css="said", span=3, fill=(numbers.ABSENT,) * 2)
+            baseline = Cell("baseline", label="Shift", css="message", span=3, fill=(numbers.ABSENT,) * 2)
             return (baseline, *cells_of(cell, _FIRST_BYTE[1:], notes))
         return cells_of(cell, _FIRST_BYTE, notes)
 
@@ -84,13 +84,13 @@ def _ttfb_remarks(
         gone = [cell for cell in serial if cell.mode == mode]
         measured = [cell for cell in gone if has_figures(cell)] or gone
         times = [cell.timing("ttfb_ms") for cell in measured]
-        told = sorted({absence_text(one) for one in times if isinstance(one, Absent)})
-        remarks.append(f"Absent for {mode} answers: {' or '.join(told)}.")
+        reported = sorted({absence_text(one) for one in times if isinstance(one, Absent)})
+        remarks.append(f"Absent for {mode} answers: {' or '.join(reported)}.")
     return tuple(remarks)
 
 
-def _said(cell: CellSummary, span: int) -> Cell:
-    return Cell(message(cell), label="Outcome", css="said", span=span, fill=(numbers.ABSENT,) * (span - 1))
+def _message_cell(cell: CellSummary, span: int) -> Cell:
+    return Cell(message(cell), label="Outcome", css="message", span=span, fill=(numbers.ABSENT,) * (span - 1))
 
 
 def driver_table(summary: Summary, names: Names, anchor: str) -> Table:

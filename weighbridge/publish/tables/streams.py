@@ -58,7 +58,7 @@ _CHUNKS = (
     Show("forwarding_ms", percentiles=_PAIR),
     Show("gap_distortion_ms", percentiles=_PAIR),
 )
-_FLAGS = frozenset({"answers_changed", "events_merged", "stalls", "mock_late", "probe_lagged", "no_inband"})
+_FLAGS = frozenset({"answers_changed", "events_merged", "stalls", "mock_late", "probe_lagged", "no_stamps"})
 
 
 def stream_tables(summary: Summary, names: Names, anchor: str) -> tuple[Table, ...]:
@@ -91,7 +91,7 @@ def _times_table(summary: Summary, names: Names, cells: Sequence[CellSummary], a
 
     def make(cell: CellSummary) -> tuple[Cell, ...]:
         if not has_figures(cell):
-            return (_said(cell, 3 * len(groups)),)
+            return (_message_cell(cell, 3 * len(groups)),)
         return cells_of(cell, groups, notes)
 
     heads = head_columns(names)
@@ -112,7 +112,7 @@ def _chunks_table(summary: Summary, names: Names, cells: Sequence[CellSummary], 
 
     def make(cell: CellSummary) -> tuple[Cell, ...]:
         if not has_figures(cell) and not isinstance(cell.fidelity, Fidelity):
-            return (_said(cell, 2 * len(_CHUNKS) + len(_WORDS)),)
+            return (_message_cell(cell, 2 * len(_CHUNKS) + len(_WORDS)),)
         return cells_of(cell, (*_CHUNKS, *_WORDS), notes)
 
     heads = head_columns(names)
@@ -133,8 +133,8 @@ def _chunks_table(summary: Summary, names: Names, cells: Sequence[CellSummary], 
     )
 
 
-def _said(cell: CellSummary, span: int) -> Cell:
-    return Cell(message(cell), label="Outcome", css="said", span=span, fill=(numbers.ABSENT,) * (span - 1))
+def _message_cell(cell: CellSummary, span: int) -> Cell:
+    return Cell(message(cell), label="Outcome", css="message", span=span, fill=(numbers.ABSENT,) * (span - 1))
 
 
 def _buffering(cell: CellSummary, notes: Notes) -> Cell:

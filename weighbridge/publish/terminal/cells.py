@@ -49,8 +49,8 @@ def cells_text(summary: Summary, names: Names, cells: Sequence[CellSummary]) -> 
 
 def label(names: Names, cell: CellSummary) -> str:
     """Return the label of a mock behind its name."""
-    told = names.label(cell.gateway)
-    return f" ({told})" if told else ""
+    reported = names.label(cell.gateway)
+    return f" ({reported})" if reported else ""
 
 
 def _columns(names: Names, group: Sequence[CellSummary], load: Load) -> list[_Column]:

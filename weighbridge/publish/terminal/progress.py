@@ -37,7 +37,7 @@ class Progress(Protocol):
         ...
 
     @property
-    def left_s(self) -> float:
+    def remaining_s(self) -> float:
         """Estimated time left."""
         ...
 
@@ -50,7 +50,7 @@ class ConsoleListener:
         self._live: Live | None = None
         self._progress: Progress | None = None
         self._last_step = ""
-        self._last_told_s = 0.0
+        self._last_printed_s = 0.0
 
     def __enter__(self) -> Self:
         return self
@@ -67,9 +67,9 @@ class ConsoleListener:
             self._move(shown)
             return
         step = _DIGITS.sub("#", shown)
-        if step == self._last_step and time.monotonic() - self._last_told_s < _AGAIN_S:
+        if step == self._last_step and time.monotonic() - self._last_printed_s < _AGAIN_S:
             return
-        self._last_step, self._last_told_s = step, time.monotonic()
+        self._last_step, self._last_printed_s = step, time.monotonic()
         self._say(shown)
 
     def started(self, campaign: str, progress: Progress) -> None:
@@ -77,7 +77,7 @@ class ConsoleListener:
         self._progress = progress
         self._say(
             f"{plain(campaign, limit=200)}: {numbers.plural(progress.total_count, 'window')}, about "
-            f"{numbers.duration(progress.left_s)}"
+            f"{numbers.duration(progress.remaining_s)}"
         )
 
     def window_opened(self, cell: str, block: int, expected_s: float, progress: Progress) -> None:
@@ -86,7 +86,7 @@ class ConsoleListener:
         self._quiet()
         self._say(
             f"[{progress.done_count + 1}/{progress.total_count}] {plain(cell, limit=200)}, block {block}: about "
-            f"{numbers.duration(expected_s)}; {numbers.duration(progress.left_s)} left"
+            f"{numbers.duration(expected_s)}; {numbers.duration(progress.remaining_s)} left"
         )
 
     def window_closed(self, cell: str, block: int, outcome: str, progress: Progress) -> None:
@@ -113,7 +113,7 @@ class ConsoleListener:
         progress = self._progress
         left = (
             f"  {progress.done_count} of {numbers.plural(progress.total_count, 'window')} done, "
-            f"{numbers.duration(progress.left_s)} left"
+            f"{numbers.duration(progress.remaining_s)} left"
             if progress
             else ""
         )

@@ -68,8 +68,8 @@ def campaign_text(summary: Summary) -> str:
     cells = ordered_cells(summary, names)
     parts = [f"{plain(summary.provenance.title, limit=120)}\n{plain(summary.campaign, limit=120)}"]
     parts += [cells_text(summary, names, chosen) for chosen in by_kind(cells).values() if chosen]
-    said, streams = answer(summary, names), open_streams_text(summary, names)
-    costs = " ".join(said) if own_certificate(summary) is not None else said[1]
+    sentences, streams = answer(summary, names), open_streams_text(summary, names)
+    costs = " ".join(sentences) if own_certificate(summary) is not None else sentences[1]
     parts += [
         costs,
         *([streams] if streams and streams != costs else []),
@@ -94,7 +94,7 @@ def _remarks(summary: Summary, names: Names, cells: list[CellSummary]) -> list[s
     times = [(added_of(cell), cell.timing("shift_ms"), cell.timing("response_ms")) for cell in cells]
     timings = [timing for each in times for timing in each]
     if any(isinstance(timing, Timing) and timing.few_samples for timing in timings):
-        lines.append(f"{GREY} behind a figure: 1 to 9 samples lie beyond it, so it is not firm.")
+        lines.append(f"{GREY} behind a figure: 1 to 9 samples lie beyond it, so it is not reliable.")
     flags = {flag for cell in cells for flag in cell.flags} - {"few_samples", "loaded_machine"}
     lines += [
         f"{plain(flag.replace('_', ' '))} ({numbers.plural(sum(flag in cell.flags for cell in cells), 'cell')}): "

@@ -94,5 +94,5 @@ def loads_text(loads: Sequence[Load]) -> str:
     found: dict[str, dict[str, Load]] = {kind: {} for kind in LOAD_WORDS}
     for load in loads:
         found[load.kind][load.name] = load
-    told = ((LOAD_WORDS[kind], sorted(mine.values(), key=lambda load: load.size)) for kind, mine in found.items())
-    return " and ".join(words.together(mine) for words, mine in told if mine)
+    reported = ((LOAD_WORDS[kind], sorted(mine.values(), key=lambda load: load.size)) for kind, mine in found.items())
+    return " and ".join(words.together(mine) for words, mine in reported if mine)

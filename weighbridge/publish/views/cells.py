@@ -11,7 +11,7 @@ from weighbridge.record.figures import PERCENTILES, Absent, Figure, Percentile, 
 
 # A spread of the runs below this share of the value is not worth a line of its own.
 _SPREAD = 0.01
-# Behind a number in a terminal that is not firm.
+# Behind a number in a terminal that is not reliable.
 GREY = "?"
 
 
@@ -71,11 +71,11 @@ def _no_sample(timing: Timing) -> Absent:
 
 
 def grey_text(timing: Timing, name: Percentile) -> str:
-    """Return the mark of a percentile with few samples beyond it in a terminal; empty for a firm one."""
+    """Return the mark of a percentile with few samples beyond it in a terminal; empty for a reliable one."""
     return GREY if name in timing.few_samples else ""
 
 
-def firm(timing: TimingOrAbsent, name: Percentile) -> float | None:
+def reliable(timing: TimingOrAbsent, name: Percentile) -> float | None:
     """Return a percentile's value that may stand in sentences and charts: present, with enough samples beyond it."""
     if isinstance(timing, Absent) or name in timing.few_samples:
         return None

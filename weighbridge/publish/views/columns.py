@@ -107,7 +107,7 @@ def terminal_head(one: Show, name: Percentile | None = None) -> tuple[str, str]:
 
 
 def terminal_text(cell: CellSummary, one: Show, name: Percentile | None = None) -> str:
-    """Return a figure as a terminal shows it: a number, marked where it is not firm, or a dash."""
+    """Return a figure as a terminal shows it: a number, marked where it is not reliable, or a dash."""
     found = one.of(cell)
     if isinstance(found, Timing) and name is not None:
         value = found.percentile(name)

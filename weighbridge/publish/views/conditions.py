@@ -37,9 +37,10 @@ def setting_text(summary: Summary, names: Names, cells: Sequence[CellSummary]) -
 def drivers_text(cells: Sequence[CellSummary]) -> str:
     """Tell who drove, and whose the added times are where it was another."""
     drivers = dict.fromkeys(cell.driver for cell in cells)
-    told = f"Driven by {numbers.listed([_DRIVERS.get(driver, driver) for driver in drivers])}"
-    rides = any(cell.load.companion and isinstance(added_of(cell), Timing) for cell in cells)
-    return f"{told}; added time is that of the probe, which rides along as a part of the rate" if rides else told
+    reported = f"Driven by {numbers.listed([_DRIVERS.get(driver, driver) for driver in drivers])}"
+    has_companion = any(cell.load.companion and isinstance(added_of(cell), Timing) for cell in cells)
+    whose = "; added time is measured by the companion probe, a part of the rate" if has_companion else ""
+    return reported + whose
 
 
 def heading(summary: Summary) -> str:
@@ -65,8 +66,8 @@ def runs_text(summary: Summary) -> str:
 
 def _plan_text(plan: CpuPlanFacts, cores: str) -> str:
     parts = (("gateway", plan.gateway), ("mocks", plan.mocks), ("load generator", plan.driver))
-    told = [f"{who} on {'CPU' if len(cpus) == 1 else 'CPUs'} {_ranges(cpus)}" for who, cpus in parts]
-    return f"CPU plan of {cores}, the same for every lane: {numbers.listed(told)}"
+    reported = [f"{who} on {'CPU' if len(cpus) == 1 else 'CPUs'} {_ranges(cpus)}" for who, cpus in parts]
+    return f"CPU plan of {cores}, the same for every lane: {numbers.listed(reported)}"
 
 
 def _ranges(cpus: Sequence[int]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from weighbridge.publish.views.cells import firm
+from weighbridge.publish.views.cells import reliable
 from weighbridge.record.figures import Timing, TimingOrAbsent
 from weighbridge.record.metrics import TimeKey
 from weighbridge.record.summary import CellSummary
@@ -31,6 +31,6 @@ def measures_added(cells: Iterable[CellSummary]) -> bool:
     return any(isinstance(added_of(cell), Timing) for cell in cells)
 
 
-def has_firm_added(cell: CellSummary) -> bool:
+def has_reliable_added(cell: CellSummary) -> bool:
     """Tell whether a cell has a median added time that may stand in a sentence."""
-    return firm(added_of(cell), "p50") is not None
+    return reliable(added_of(cell), "p50") is not None

@@ -92,11 +92,11 @@ class Names:
 
 def names_of(summary: Summary) -> Names:
     """Return the names and orders of a campaign; chains and disks keep the order in which the matrix lists them."""
-    weighed = [cell for cell in summary.cells if not is_baseline(cell)] or list(summary.cells)
+    measured = [cell for cell in summary.cells if not is_baseline(cell)] or list(summary.cells)
     return Names(
         gateways={gateway.id: gateway for gateway in summary.gateways},
-        chains=_unique(cell.chain for cell in weighed),
-        disks=_unique(cell.disk for cell in weighed),
+        chains=_unique(cell.chain for cell in measured),
+        disks=_unique(cell.disk for cell in measured),
         answers=summary.answers,
         varies=varied(summary.cells),
     )

@@ -35,11 +35,11 @@ def sections(
 
 def grouped(names: Names, cells: Sequence[CellSummary], *, baselines: bool = True) -> list[list[CellSummary]]:
     """Return the cells of each section; with `baselines` the baselines that they are compared with stand in front."""
-    weighed = [cell for cell in cells if not is_baseline(cell)]
+    measured = [cell for cell in cells if not is_baseline(cell)]
     by_id = {cell.cell: cell for cell in cells if is_baseline(cell)}
-    used = {cell.baseline for cell in weighed}
+    used = {cell.baseline for cell in measured}
     alone = [cell for cell in by_id.values() if cell.cell not in used]
-    shown = sorted([*weighed, *alone] if baselines else weighed, key=names.order)
+    shown = sorted([*measured, *alone] if baselines else measured, key=names.order)
     groups = [list(group) for _, group in groupby(shown, key=names.order)]
     if not baselines:
         return groups

@@ -13,7 +13,7 @@ from weighbridge.record.figures import Absent, Figure
 from weighbridge.record.summary import CellSummary, Summary
 
 # Remarks that the page makes in another place: rank beside the figure, warning above every table.
-_SAID_ELSEWHERE = frozenset({"few_samples", "loaded_machine"})
+_SHOWN_ELSEWHERE = frozenset({"few_samples", "loaded_machine"})
 
 
 BASELINE_ABSENT = Absent(absent="baseline")
@@ -32,7 +32,7 @@ def loaded_detail(summary: Summary) -> str:
 
 def flag_marks(cell: CellSummary, notes: Notes, only: Collection[str] | None = None) -> str:
     """Return footnote marks of a cell's remarks; `only` those that concern a side table, the main tables show all."""
-    shown = [flag for flag in cell.flags if flag not in _SAID_ELSEWHERE and (only is None or flag in only)]
+    shown = [flag for flag in cell.flags if flag not in _SHOWN_ELSEWHERE and (only is None or flag in only)]
     return " ".join(dict.fromkeys(notes.mark(flag_text(cell, flag)) for flag in shown))
 
 

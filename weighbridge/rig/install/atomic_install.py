@@ -25,8 +25,8 @@ from weighbridge.record.base import Versioned
 from weighbridge.record.host import ToolFacts
 from weighbridge.rig.install.installer_environment import for_installers, secrets_of
 
-MARK = "installed.json"
-Tell = Callable[[str], None]
+MARKER = "installed.json"
+Report = Callable[[str], None]
 
 
 class Runner(Protocol):
@@ -46,7 +46,7 @@ class Workshop:
     """
 
     runner: Runner
-    tell: Tell
+    report: Report
     environ: Mapping[str, str]
     uv: Path | None = None
 
@@ -56,7 +56,7 @@ class Workshop:
         return self.environ.get("PATH", os.defpath)
 
 
-class InstallMark(Versioned):
+class InstallMarker(Versioned):
     """`installed.json`: what lies in this folder. Written last."""
 
     schema_: Literal["weighbridge.installed/1"] = Field(
@@ -93,19 +93,19 @@ class Installed:
     env: Mapping[str, str] = field(default_factory=dict)
 
 
-def read_mark(folder: Path) -> InstallMark | None:
+def read_marker(folder: Path) -> InstallMarker | None:
     """Return what is installed in `folder`, None when nothing is, or nothing whole."""
     try:
-        mark = InstallMark.from_json((folder / MARK).read_bytes(), origin=MARK)
+        marker = InstallMarker.from_json((folder / MARKER).read_bytes(), origin=MARKER)
     except (OSError, StoreError):
         return None
-    parts = [part for part in (mark.program, mark.python) if part is not None]
-    return mark if all((folder / part).exists() for part in parts) else None
+    parts = [part for part in (marker.program, marker.python) if part is not None]
+    return marker if all((folder / part).exists() for part in parts) else None
 
 
 @contextmanager
 def being_built(folder: Path) -> Iterator[Path]:
-    """Yield an empty sibling to build in; it becomes `folder` when the block ends with a mark in it.
+    """Yield an empty sibling to build in; it becomes `folder` when the block ends with a marker in it.
 
     Remains of earlier tries are removed first, its own are removed when the block fails.
     """
@@ -116,7 +116,7 @@ def being_built(folder: Path) -> Iterator[Path]:
     part.mkdir()
     try:
         yield part
-        if read_mark(part) is None:
+        if read_marker(part) is None:
             raise ToolMissing(f"{folder.name} was not installed whole: run the same command again")
         if folder.exists():
             shutil.rmtree(folder)
@@ -125,23 +125,23 @@ def being_built(folder: Path) -> Iterator[Path]:
         shutil.rmtree(part, ignore_errors=True)
 
 
-def write_mark(folder: Path, mark: InstallMark) -> None:
-    """Put the mark into `folder`, flushed, as the last file."""
-    with (folder / MARK).open("w", encoding="utf-8") as file:
-        file.write(mark.to_json())
+def write_marker(folder: Path, marker: InstallMarker) -> None:
+    """Put the marker into `folder`, flushed, as the last file."""
+    with (folder / MARKER).open("w", encoding="utf-8") as file:
+        file.write(marker.to_json())
         file.flush()
         os.fsync(file.fileno())
 
 
 @contextmanager
-def exclusive(home: Path, tell: Tell) -> Iterator[None]:
+def exclusive(home: Path, report: Report) -> Iterator[None]:
     """Hold the right to install into `home`, one process at a time; the kernel takes it back at our end."""
     home.mkdir(parents=True, exist_ok=True)
     with (home / "install.lock").open("a") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            tell(f"another Weighbridge installs into {home.name}/ at this moment: waiting for it")
+            report(f"another Weighbridge installs into {home.name}/ at this moment: waiting for it")
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
@@ -178,7 +178,7 @@ def run_step(workshop: Workshop, step: Step, log: Path, *, watch: Callable[[], s
     if ended.exit_code == 0 and not ended.killed:
         return
     for line in text.strip().splitlines()[-6:]:
-        workshop.tell(f"  {line}")
+        workshop.report(f"  {line}")
     how = f"took longer than {step.deadline_s:.0f} s" if ended.killed else f"ended with exit code {ended.exit_code}"
     raise ToolMissing(f"{step.what} {how}; its output is in {log.parent.parent.name}/{log.parent.name}/{log.name}")
 

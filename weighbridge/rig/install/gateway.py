@@ -89,17 +89,17 @@ def _on_path(recipe: Recipe, _home: Path, path_env: str) -> Installed:
     found = shutil.which(artifact.program, path=path_env)
     if found is None:
         raise ToolMissing(f"{recipe.name} needs the program {artifact.program} on PATH, and it is not there")
-    version = _said_version(artifact, found, path_env)
+    version = _reported_version(artifact, found, path_env)
     facts = ToolFacts(name=artifact.program, version=version, sha256=sha256_of(Path(found)), source="path")
     return Installed(program=Path(found), python=Path(sys.executable), facts=facts)
 
 
-def _said_version(artifact: PathArtifact, program: str, path_env: str) -> str | None:
+def _reported_version(artifact: PathArtifact, program: str, path_env: str) -> str | None:
     if not artifact.version_argv:
         return None
     argv = [word.replace("{program}", program) for word in artifact.version_argv]
-    said = ask(argv, env={"PATH": path_env, "LANG": "C.UTF-8"})
-    match = re.search(r"\d+(?:\.\d+)+[\w.+-]*", said.stdout + said.stderr) if said else None
+    output = ask(argv, env={"PATH": path_env, "LANG": "C.UTF-8"})
+    match = re.search(r"\d+(?:\.\d+)+[\w.+-]*", output.stdout + output.stderr) if output else None
     return match.group(0) if match else None
 
 

@@ -16,18 +16,18 @@ from typing import Literal
 from weighbridge.errors import ToolMissing
 from weighbridge.record.host import ToolFacts
 from weighbridge.rig.install.atomic_install import (
-    InstallMark,
+    InstallMarker,
+    Report,
     Search,
     Step,
-    Tell,
     Tool,
     Workshop,
     being_built,
     exclusive,
-    read_mark,
+    read_marker,
     run_step,
     sha256_of,
-    write_mark,
+    write_marker,
 )
 from weighbridge.rig.machine.one_shot import ask
 
@@ -40,7 +40,7 @@ CRATE_COUNT = 217
 Build = Literal["fast", "published"]
 BUILDS: tuple[Build, ...] = ("fast", "published")
 _DEADLINE_S = 10_800.0
-_TELL_EVERY = 10
+_REPORT_EVERY = 10
 _LOOK_EVERY_S = 2.0
 
 
@@ -91,11 +91,11 @@ def install_oha(home: Path, workshop: Workshop, build: Build = "fast") -> Tool:
             f"oha {MINIMUM_TEXT} or later is needed and was not found: put it on PATH (its project offers ready "
             "binaries), or install Rust's cargo, with which Weighbridge builds it by itself"
         )
-    with exclusive(home, workshop.tell):
+    with exclusive(home, workshop.report):
         if (tool := _own(home, build)) is not None:
             return tool
         how = _RECIPES[build]
-        workshop.tell(
+        workshop.report(
             f"building oha {VERSION} with cargo, once: about {how.minutes}, 700 MB while it builds, 20 MB kept"
         )
         _build(home, workshop, build, cargo)
@@ -107,8 +107,8 @@ def install_oha(home: Path, workshop: Workshop, build: Build = "fast") -> Tool:
 
 def version_of(program: Path, path_env: str) -> str | None:
     """Version that an oha says of itself, such as `1.16.0`; None when it says none."""
-    said = ask([program, "--version"], env={"PATH": path_env, "LANG": "C.UTF-8"})
-    match = re.match(r"oha (\d+(?:\.\d+)+)", said.stdout.strip()) if said and said.exit_code == 0 else None
+    output = ask([program, "--version"], env={"PATH": path_env, "LANG": "C.UTF-8"})
+    match = re.match(r"oha (\d+(?:\.\d+)+)", output.stdout.strip()) if output and output.exit_code == 0 else None
     return match.group(1) if match else None
 
 
@@ -123,11 +123,11 @@ def crates_begun(target: Path) -> int:
 
 def _own(home: Path, build: Build) -> Tool | None:
     folder = _folder(home, build)
-    mark = read_mark(folder)
-    if mark is None or mark.program is None:
+    marker = read_marker(folder)
+    if marker is None or marker.program is None:
         return None
-    program = folder / mark.program
-    return Tool(program, mark.tool) if sha256_of(program) == mark.tool.sha256 else None
+    program = folder / marker.program
+    return Tool(program, marker.tool) if sha256_of(program) == marker.tool.sha256 else None
 
 
 def _folder(home: Path, build: Build) -> Path:
@@ -147,7 +147,7 @@ def _build(home: Path, workshop: Workshop, build: Build, cargo: str) -> None:
                 deadline_s=_DEADLINE_S,
                 env={**dict(_RECIPES[build].env), "CARGO_TARGET_DIR": str(target), "CARGO_TERM_COLOR": "never"},
             )
-            run_step(workshop, step, home / "logs" / "install-oha.log", watch=_progress(target, workshop.tell))
+            run_step(workshop, step, home / "logs" / "install-oha.log", watch=_progress(target, workshop.report))
             _commit(part, workshop, build)
     finally:
         shutil.rmtree(target, ignore_errors=True)
@@ -165,10 +165,10 @@ def _commit(part: Path, workshop: Workshop, build: Build) -> None:
         source="cargo",
         build=_RECIPES[build].recorded,
     )
-    write_mark(part, InstallMark(tool=facts, program="bin/oha"))
+    write_marker(part, InstallMarker(tool=facts, program="bin/oha"))
 
 
-def _progress(target: Path, tell: Tell) -> Callable[[], str | None]:
+def _progress(target: Path, report: Report) -> Callable[[], str | None]:
     """Return a watch that tells how far cargo is, every tenth crate; it never asks to stop."""
     state = _Seen()
 
@@ -179,9 +179,9 @@ def _progress(target: Path, tell: Tell) -> Callable[[], str | None]:
             return
         state = replace(state, next_look_s=now + _LOOK_EVERY_S)
         count = crates_begun(target)
-        if count >= state.told_count + _TELL_EVERY:
-            state = replace(state, told_count=count)
-            tell(f"building oha {VERSION}: {count} of about {CRATE_COUNT} crates")
+        if count >= state.reported_count + _REPORT_EVERY:
+            state = replace(state, reported_count=count)
+            report(f"building oha {VERSION}: {count} of about {CRATE_COUNT} crates")
 
     return watch
 
@@ -189,7 +189,7 @@ def _progress(target: Path, tell: Tell) -> Callable[[], str | None]:
 @dataclass(frozen=True)
 class _Seen:
     next_look_s: float = 0.0
-    told_count: int = 0
+    reported_count: int = 0
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -44,8 +44,8 @@ def version_of(wanted: OnPath, program: Path, path_env: str) -> str | None:
 
     Whatever it ends with: some print it before their usage and end with 1.
     """
-    said = ask([program, *wanted.version_argv], env={"PATH": path_env, "LANG": "C.UTF-8"})
-    match = re.match(wanted.version_pattern, said.stdout + said.stderr) if said else None
+    output = ask([program, *wanted.version_argv], env={"PATH": path_env, "LANG": "C.UTF-8"})
+    match = re.match(wanted.version_pattern, output.stdout + output.stderr) if output else None
     return match.group(1) if match else None
 
 

@@ -20,14 +20,14 @@ from weighbridge.matrix.recipe import Recipe
 from weighbridge.record.host import ToolFacts
 from weighbridge.rig.install.atomic_install import (
     Installed,
-    InstallMark,
+    InstallMarker,
     Step,
     Workshop,
     being_built,
     exclusive,
-    read_mark,
+    read_marker,
     run_step,
-    write_mark,
+    write_marker,
 )
 
 _VENV_DEADLINE_S = 600.0
@@ -39,10 +39,10 @@ _WAY = "uv-1"
 def find_python(recipe: Recipe, home: Path) -> Installed | None:
     """Return the environment of a Python gateway, None when it is not installed, or not whole."""
     folder = _folder(recipe, _artifact(recipe), home)
-    mark = read_mark(folder)
-    if mark is None or mark.program is None or mark.python is None:
+    marker = read_marker(folder)
+    if marker is None or marker.program is None or marker.python is None:
         return None
-    return Installed(program=folder / mark.program, python=folder / mark.python, facts=mark.tool)
+    return Installed(program=folder / marker.program, python=folder / marker.python, facts=marker.tool)
 
 
 def install_python(recipe: Recipe, home: Path, workshop: Workshop) -> Installed:
@@ -54,11 +54,11 @@ def install_python(recipe: Recipe, home: Path, workshop: Workshop) -> Installed:
     artifact = _artifact(recipe)
     if (installed := find_python(recipe, home)) is not None:
         return installed
-    with exclusive(home, workshop.tell):
+    with exclusive(home, workshop.report):
         if (installed := find_python(recipe, home)) is not None:
             return installed
         count = recipe.files[artifact.requirements].count(b"==")
-        workshop.tell(f"installing {recipe.name} {artifact.version}: about {count} packages, checksums proved")
+        workshop.report(f"installing {recipe.name} {artifact.version}: about {count} packages, checksums proved")
         folder = _folder(recipe, artifact, home)
         with being_built(folder) as part:
             _build(recipe, part, workshop, home / "logs" / f"install-{recipe.id}.log")
@@ -94,7 +94,7 @@ def _commit(artifact: PythonArtifact, part: Path, lock_sha256: str) -> None:
     if not script.is_file():
         raise ToolMissing(f"{artifact.package} {found} has no program {artifact.program}: mend `artifact.program`")
     facts = ToolFacts(name=artifact.package, version=found, sha256=lock_sha256, source="python")
-    write_mark(part, InstallMark(tool=facts, program=f"env/bin/{artifact.program}", python="env/bin/python"))
+    write_marker(part, InstallMarker(tool=facts, program=f"env/bin/{artifact.program}", python="env/bin/python"))
 
 
 def _installed_version(environment: Path, package: str) -> str | None:

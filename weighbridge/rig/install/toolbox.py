@@ -38,7 +38,7 @@ class Toolbox:
         """Return the oha to use: found, else built. Tells when an old one on PATH was passed over."""
         found = self.find_oha(workshop.path_env)
         if found.remark:
-            workshop.tell(found.remark)
+            workshop.report(found.remark)
         return found.tool or self.install_oha(workshop, build)
 
     def find(self, name: str, program: Path | OnPath | None, path_env: str) -> Tool:

@@ -90,7 +90,7 @@ def stream(
     except OSError as error:
         raise type(error)(f"{method} {url}: {error.strerror or error}") from error
     except _BROKEN as error:
-        raise ConnectionError(f"{method} {url}: no proper HTTP answer ({_said(error)})") from error
+        raise ConnectionError(f"{method} {url}: no proper HTTP answer ({_error_text(error)})") from error
     finally:
         connection.close()
 
@@ -120,7 +120,7 @@ def _exchange(
     except (OSError, *_BROKEN) as error:
         if not reader.headers_ns and not is_over.is_set():
             raise
-        fault = f"the body broke off after {reader.size_bytes} bytes ({_said(error)})"
+        fault = f"the body broke off after {reader.size_bytes} bytes ({_error_text(error)})"
     if not reader.headers_ns:
         if is_over.is_set():
             raise TimeoutError(f"timed out: no answer within {timeout_s:g} s")
@@ -200,9 +200,9 @@ def _read(sock: socket.socket, reader: _Reader) -> str:
                 reader.has_more = True
                 break
             return (
-                f"the body broke off after {reader.size_bytes} bytes ({_said(error)})"
+                f"the body broke off after {reader.size_bytes} bytes ({_error_text(error)})"
                 if reader.status
-                else _said(error)
+                else _error_text(error)
             )
         if reader.size_bytes > BODY_LIMIT_BYTES:
             return f"the body is larger than {BODY_LIMIT_BYTES} bytes"
@@ -210,7 +210,7 @@ def _read(sock: socket.socket, reader: _Reader) -> str:
 
 
 @contextmanager
-def _deadline(sock: socket.socket, left_s: float) -> Iterator[threading.Event]:
+def _deadline(sock: socket.socket, remaining_s: float) -> Iterator[threading.Event]:
     # A socket's own time-out starts anew with every byte: a peer that drips would hold us for ever.
     is_over = threading.Event()
 
@@ -221,7 +221,7 @@ def _deadline(sock: socket.socket, left_s: float) -> Iterator[threading.Event]:
         except OSError:
             return  # closed in the same moment
 
-    timer = threading.Timer(max(0.0, left_s), shut)
+    timer = threading.Timer(max(0.0, remaining_s), shut)
     timer.daemon = True
     timer.start()
     try:
@@ -253,5 +253,5 @@ def _target(parts: SplitResult) -> str:
     return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
 
 
-def _said(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

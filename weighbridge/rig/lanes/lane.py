@@ -86,7 +86,7 @@ class Lane:
         """End of the gateway's log, secrets masked."""
         return tail(self.child.service.log, self.setup.keys.all) if self.child else ""
 
-    def kept_files(self) -> dict[str, bytes]:
+    def files_to_store(self) -> dict[str, bytes]:
         """Return rendered configuration and log ends as they are kept with a run, secrets masked."""
         secrets = self.setup.keys.all
         kept = {f"config/{name}": clean(data, secrets).encode() for name, data in self.configs.items()}

@@ -60,9 +60,9 @@ def _hold(
     begun = time.monotonic()
     for step in range(1, steps + 1):
         until = begun + hold_s * step / steps
-        while (left_s := until - time.monotonic()) > 0:
+        while (remaining_s := until - time.monotonic()) > 0:
             _require_alive(alive, watched)
-            time.sleep(min(left_s, _LONGEST_PAUSE_S))
+            time.sleep(min(remaining_s, _LONGEST_PAUSE_S))
         if problem := _try(probe, alive, watched):
             return f"after a first success, {problem}"
     return None

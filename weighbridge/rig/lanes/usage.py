@@ -108,18 +108,18 @@ class UsageMeter:
         cpu = cpu_between(begun.cpu, read_cpu(self._child))
         flush_count = self._flushes.read()
         members = self._child.members()
-        told: dict[str, Any] = {"process_count": len(members), "cores": self._child.service.cores}
+        reported: dict[str, Any] = {"process_count": len(members), "cores": self._child.service.cores}
         absent: dict[str, Absent] = {}
-        _tell_cpu(told, absent, cpu, self._child)
-        _tell_memory(told, absent, begun, memory.read(members))
-        _tell_switches(told, absent, begun.switches, context_switches.read(members))
-        told["cpu_idle_cores"] = self._idle.cores if self._idle else None
+        _report_cpu(reported, absent, cpu, self._child)
+        _report_memory(reported, absent, begun, memory.read(members))
+        _report_switches(reported, absent, begun.switches, context_switches.read(members))
+        reported["cpu_idle_cores"] = self._idle.cores if self._idle else None
         if begun.flush_count is None or flush_count is None:
             absent["flush_count"] = Absent(absent=self._flushes.absent or "device_has_gone")
         else:
-            told["flush_count"] = flush_count - begun.flush_count
-            told["flush_idle_rps"] = self._idle_flush_rps
-        return Resources(**told, absent=absent)
+            reported["flush_count"] = flush_count - begun.flush_count
+            reported["flush_idle_rps"] = self._idle_flush_rps
+        return Resources(**reported, absent=absent)
 
     def _members(self) -> tuple[Member, ...]:
         """All processes of the child, those that were started before it was put into its group put into it now."""
@@ -161,45 +161,45 @@ def nothing_of_ours(*, is_baseline: bool) -> Resources:
     return Resources(absent=dict.fromkeys(names, Absent(absent=code)))
 
 
-def _tell_cpu(told: dict[str, Any], absent: dict[str, Absent], cpu: CpuUsed | None, child: Child) -> None:
+def _report_cpu(reported: dict[str, Any], absent: dict[str, Absent], cpu: CpuUsed | None, child: Child) -> None:
     if child.why_no_group:
         absent["cgroup"] = Absent(absent="no_group", detail=child.why_no_group)
     # Of a process that has gone only a group still knows what it used.
     if cpu is None or cpu.lost_count or (child.group is None and not child.alive()):
         absent["cpu_s"] = Absent(absent="group_has_gone" if cpu is None else "process_ended")
         return
-    told |= {"cpu_s": cpu.cpu_s, "cpu_from": cpu.source, "cpu_step_s": cpu.step_s, "cpu_span_s": cpu.span_s}
+    reported |= {"cpu_s": cpu.cpu_s, "cpu_from": cpu.source, "cpu_step_s": cpu.step_s, "cpu_span_s": cpu.span_s}
 
 
-def _tell_memory(told: dict[str, Any], absent: dict[str, Absent], begun: _Begun, after: memory.Reading) -> None:
+def _report_memory(reported: dict[str, Any], absent: dict[str, Absent], begun: _Begun, after: memory.Reading) -> None:
     if not after.of_process:
         absent |= dict.fromkeys(("rss_peak_bytes", "rss_after_bytes"), Absent(absent="process_ended"))
         return
-    told["rss_idle_bytes"] = begun.memory.rss_bytes
-    told["rss_after_bytes"] = after.rss_bytes
-    told["rss_peak_bytes"] = memory.peak_bytes(begun.memory, after)
-    told["rss_peak_from"] = "window" if begun.is_peak_anew else "lifetime"
-    told["pss_idle_bytes"] = begun.memory.pss_bytes
-    told["pss_after_bytes"] = after.pss_bytes
-    if told["rss_peak_bytes"] is None:
-        absent["rss_peak_bytes"] = Absent(absent="kernel_does_not_tell")
-    if told["pss_idle_bytes"] is None:
-        absent["pss_idle_bytes"] = Absent(absent="kernel_does_not_tell")
+    reported["rss_idle_bytes"] = begun.memory.rss_bytes
+    reported["rss_after_bytes"] = after.rss_bytes
+    reported["rss_peak_bytes"] = memory.peak_bytes(begun.memory, after)
+    reported["rss_peak_from"] = "window" if begun.is_peak_anew else "lifetime"
+    reported["pss_idle_bytes"] = begun.memory.pss_bytes
+    reported["pss_after_bytes"] = after.pss_bytes
+    if reported["rss_peak_bytes"] is None:
+        absent["rss_peak_bytes"] = Absent(absent="not_reported_by_kernel")
+    if reported["pss_idle_bytes"] is None:
+        absent["pss_idle_bytes"] = Absent(absent="not_reported_by_kernel")
     # A peak of it would have to be sampled in the window, by walking the page tables of what is measured.
     absent["pss_peak_bytes"] = Absent(absent="kernel_keeps_none")
 
 
-def _tell_switches(
-    told: dict[str, Any],
+def _report_switches(
+    reported: dict[str, Any],
     absent: dict[str, Absent],
     before: context_switches.Reading | None,
     now: context_switches.Reading | None,
 ) -> None:
     if not before or not now:
-        absent["voluntary_switch_count"] = Absent(absent="kernel_does_not_tell" if now is None else "process_ended")
+        absent["voluntary_switch_count"] = Absent(absent="not_reported_by_kernel" if now is None else "process_ended")
         return
     used = context_switches.between(before, now)
-    told |= {
+    reported |= {
         "voluntary_switch_count": used.voluntary_count,
         "involuntary_switch_count": used.involuntary_count,
     }

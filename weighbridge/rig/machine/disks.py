@@ -70,7 +70,7 @@ def describe(name: str, path: Path, machine: Machine = _HERE) -> DiskFacts:
 
 
 def device_folder(path: Path, machine: Machine = _HERE) -> Path | None:
-    """Folder in /sys of the whole device under `path`; None for tmpfs, overlay and what the kernel does not tell."""
+    """Folder in /sys of the whole device under `path`; None for tmpfs, overlay and what the kernel does not know."""
     mount = find_mount(path, machine)
     return _device(mount.device, machine) if mount else None
 

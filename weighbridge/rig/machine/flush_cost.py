@@ -77,16 +77,16 @@ def _by_fio(program: str, file: Path, path_env: str) -> FlushCost | None:
     # fio takes a colon in a file name for a separator of several files.
     if ":" in str(file):
         return None
-    said = ask(
+    output = ask(
         [program, *job, *sizes, *ends],
         env={"PATH": path_env, "LANG": "C.UTF-8"},
         timeout_s=_FIO_TIMEOUT_S,
         cwd=file.parent,
     )
-    if said is None or said.exit_code != 0:
+    if output is None or output.exit_code != 0:
         return None
     try:
-        document = json.loads(said.stdout[said.stdout.index("{") :])
+        document = json.loads(output.stdout[output.stdout.index("{") :])
         run = document["jobs"][0]
         ranks = run["sync"]["lat_ns"]["percentile"]
         p50_ms, p99_ms = (float(ranks[rank]) / 1e6 for rank in ("50.000000", "99.000000"))

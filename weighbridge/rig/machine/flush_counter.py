@@ -41,4 +41,4 @@ def counter_of(directory: Path, machine: Machine = _HERE) -> FlushCounter:
     if folder is None:
         return FlushCounter(None, "no_device")
     counter = FlushCounter(folder / "stat")
-    return counter if counter.read() is not None else FlushCounter(None, "kernel_does_not_count")
+    return counter if counter.read() is not None else FlushCounter(None, "not_counted_by_kernel")

@@ -103,8 +103,8 @@ def _os(machine: Machine) -> str:
 
 def _cpu_model(machine: Machine) -> str | None:
     if not machine.is_linux:
-        said = ask(["/usr/sbin/sysctl", "-n", "machdep.cpu.brand_string"], env={})
-        return said.stdout.strip() or None if said and said.exit_code == 0 else None
+        output = ask(["/usr/sbin/sysctl", "-n", "machdep.cpu.brand_string"], env={})
+        return output.stdout.strip() or None if output and output.exit_code == 0 else None
     match = re.search(r"^model name\s*:\s*(.+)$", machine.text("/proc/cpuinfo") or "", re.MULTILINE)
     return match.group(1).strip() if match else None
 
@@ -131,4 +131,4 @@ def _virtualised(machine: Machine) -> str | None:
 def _why_absent(name: str, machine: Machine) -> str:
     if name == "virtualised":
         return "no sign of a hypervisor" if machine.is_linux else _NOT_LINUX
-    return "the kernel does not tell" if machine.is_linux else _NOT_LINUX
+    return "not reported by the kernel" if machine.is_linux else _NOT_LINUX

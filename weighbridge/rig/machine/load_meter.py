@@ -96,7 +96,7 @@ def foreign_cores(before: Snapshot, now: Snapshot) -> float | None:
 
 
 def pressure_pct(before: Pressure | None, now: Pressure | None, span_s: float) -> float | None:
-    """Share of a span in which some task waited, per cent; None where the kernel does not tell."""
+    """Share of a span in which some task waited, per cent; None where not reported by the kernel."""
     if before is None or now is None or span_s <= 0:
         return None
     return max(0.0, 100 * (now.total_s - before.total_s) / span_s)

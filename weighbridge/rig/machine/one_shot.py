@@ -14,7 +14,7 @@ from pathlib import Path
 
 
 @dataclass(frozen=True)
-class Said:
+class CommandOutput:
     """What a program answered; `exit_code` is negative for a death by signal."""
 
     exit_code: int
@@ -28,7 +28,7 @@ def ask(
     env: Mapping[str, str],
     timeout_s: float = 10.0,
     cwd: Path | None = None,
-) -> Said | None:
+) -> CommandOutput | None:
     """Answer of a program, None when it cannot be started or gives none within `timeout_s`.
 
     `env` is its whole environment. Its process group is killed when time is up or we are interrupted.
@@ -53,4 +53,4 @@ def ask(
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
-    return Said(process.returncode, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
+    return CommandOutput(process.returncode, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))

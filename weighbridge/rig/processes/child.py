@@ -46,14 +46,14 @@ class StopReport:
     """How a child was stopped.
 
     `by` says what it took: `exited` (it was gone before), `signal` (its own), `term`, `kill`. `exit_code` is negative
-    for a death by signal. `stray_count` counts processes it had left behind outside its session.
+    for a death by signal. `orphan_count` counts processes it had left behind outside its session.
     """
 
     name: str
     by: str
     exit_code: int | None
     wall_s: float
-    stray_count: int = 0
+    orphan_count: int = 0
     survivors: tuple[int, ...] = ()
     busy_ports: tuple[str, ...] = ()
 
@@ -71,8 +71,8 @@ class StopReport:
             "kill": "had to be killed",
         }[self.by]
         text = f"{self.name} {how} ({describe_exit(self.exit_code)}, {self.wall_s:.1f} s)"
-        if self.stray_count:
-            text += f"; it had left {self.stray_count} processes outside its session"
+        if self.orphan_count:
+            text += f"; it had left {self.orphan_count} processes outside its session"
         if self.survivors:
             text += f"; still there: pid {', '.join(map(str, self.survivors))}"
         return f"{text}; still taken: {'; '.join(self.busy_ports)}." if self.busy_ports else f"{text}."
@@ -86,12 +86,12 @@ class Child:
     """
 
     def __init__(
-        self, service: Service, process: subprocess.Popen[bytes], root: process_tree.Member, mark: str
+        self, service: Service, process: subprocess.Popen[bytes], root: process_tree.Member, tag: str
     ) -> None:
         self.service = service
         self.process = process
         self.root = root
-        self.mark = mark
+        self.tag = tag
         self.started_ns = time.monotonic_ns()
         self.group: Group | None = None
         self.why_no_group: str | None = None
@@ -118,7 +118,7 @@ class Child:
     def members(self) -> tuple[process_tree.Member, ...]:
         """All living processes of the service, those that left its session included."""
         self.process.poll()
-        return process_tree.find([self.root], self.mark)
+        return process_tree.find([self.root], self.tag)
 
     def cpu_s(self) -> float:
         """CPU seconds that the whole tree has used, with those of children that ended and were waited for."""

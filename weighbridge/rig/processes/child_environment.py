@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from weighbridge.errors import StoreError
-from weighbridge.rig.tree.process_tree import MARK_VARIABLE
+from weighbridge.rig.tree.process_tree import TAG_VARIABLE
 
 _OUTPUT_LIMIT_BYTES = 256 * 1024 * 1024
 _PRIVATE = 0o600
@@ -24,38 +24,38 @@ class Scratch:
         self._root = root
         self._search_path = search_path
 
-    def environment(self, mark: str, declared: Mapping[str, str]) -> dict[str, str]:
-        """Return the whole environment of a child: PATH, HOME, LANG, TMPDIR, what is declared, and our mark.
+    def environment(self, tag: str, declared: Mapping[str, str]) -> dict[str, str]:
+        """Return the whole environment of a child: PATH, HOME, LANG, TMPDIR, what is declared, and our tag.
 
-        What is declared may replace the first four, never the mark.
+        What is declared may replace the first four, never the tag.
         """
         base = {
             "PATH": self._search_path,
-            "HOME": str(self.folder(mark, "home")),
+            "HOME": str(self.folder(tag, "home")),
             "LANG": "C.UTF-8",
-            "TMPDIR": str(self.folder(mark, "tmp")),
+            "TMPDIR": str(self.folder(tag, "tmp")),
         }
-        return {**base, **declared, MARK_VARIABLE: mark}
+        return {**base, **declared, TAG_VARIABLE: tag}
 
-    def folder(self, mark: str, name: str) -> Path:
+    def folder(self, tag: str, name: str) -> Path:
         """Return a folder of that child's own, made when it is not there. Raises StoreError when that fails."""
-        folder = self._of(mark) / name
+        folder = self._of(tag) / name
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise unwritable(folder, error) from error
         return folder
 
-    def remove(self, mark: str) -> None:
+    def remove(self, tag: str) -> None:
         """Remove that child's folders."""
-        shutil.rmtree(self._of(mark), ignore_errors=True)
+        shutil.rmtree(self._of(tag), ignore_errors=True)
 
     def remove_all(self) -> None:
         """Remove every child's folders."""
         shutil.rmtree(self._root, ignore_errors=True)
 
-    def _of(self, mark: str) -> Path:
-        return self._root / mark.rpartition(".")[2]
+    def _of(self, tag: str) -> Path:
+        return self._root / tag.rpartition(".")[2]
 
 
 def write_private(path: Path, data: bytes) -> None:

@@ -38,17 +38,17 @@ class Guard:
         """Process id of the guardian."""
         return self._process.pid
 
-    def tell_started(self, mark: str) -> None:
-        """Nothing; the guardian knows the group that the register lists under `mark`."""
+    def report_started(self, tag: str) -> None:
+        """Nothing; the guardian knows the group that the register lists under `tag`."""
         try:
-            self._tell({"do": "register", **self._register.entries[mark].as_json()})
+            self._send({"do": "register", **self._register.entries[tag].as_json()})
         except BrokenPipeError:
             self._revive()
 
-    def tell_ended(self, mark: str) -> None:
+    def report_ended(self, tag: str) -> None:
         """Nothing; the guardian has forgotten that group (a dead one has anyway)."""
         with suppress(BrokenPipeError):
-            self._tell({"do": "unregister", "mark": mark})
+            self._send({"do": "unregister", "tag": tag})
 
     def keep(self) -> None:
         """Nothing; a guardian is there, a new one that knows the whole register when the old one had died."""
@@ -68,7 +68,7 @@ class Guard:
             if self._log.stat().st_size == 0:
                 self._log.unlink()
 
-    def _tell(self, entry: dict[str, object]) -> None:
+    def _send(self, entry: dict[str, object]) -> None:
         assert self._process.stdin  # noqa: S101
         self._process.stdin.write(json.dumps(entry).encode() + b"\n")
 
@@ -77,11 +77,11 @@ class Guard:
         self.revived_count += 1
         self._process = self._spawn()
         for entry in self._register.entries.values():
-            self._tell({"do": "register", **entry.as_json()})
+            self._send({"do": "register", **entry.as_json()})
 
     def _spawn(self) -> subprocess.Popen[bytes]:
         # -P: a module of the working folder must not be taken for one of the standard library.
-        argv = [sys.executable, "-P", "-m", "weighbridge.rig.processes.guardian", self._register.mark]
+        argv = [sys.executable, "-P", "-m", "weighbridge.rig.processes.guardian", self._register.tag]
         with self._log.open("ab") as log:
             process = subprocess.Popen(
                 argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, bufsize=0, start_new_session=True
@@ -89,8 +89,8 @@ class Guard:
         assert process.stdout  # noqa: S101
         with process.stdout:
             can_read, _, _ = select.select([process.stdout], [], [], _START_PATIENCE_S)
-            said = process.stdout.readline() if can_read else b""
-        if said != READY:
+            line = process.stdout.readline() if can_read else b""
+        if line != READY:
             process.kill()
             process.communicate()
             raise GuardianFailed(f"The guardian process did not start; what it said is in {self._log}.")

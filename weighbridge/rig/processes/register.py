@@ -1,6 +1,6 @@
-"""The file `processes.json` in the state folder: what runs right now, for the sweep of a later start.
+"""The file `processes.json` in the state folder: what runs right now, for the cleanup at a later start.
 
-Written by the supervisor at every start and stop, read by `sweep`. It holds no argument lists and no environment:
+Written by the supervisor at every start and stop, read by `cleanup`. It holds no argument lists and no environment:
 they may carry keys.
 """
 
@@ -17,7 +17,7 @@ from weighbridge.rig.tree.process_tree import Member
 FILE_NAME = "processes.json"
 SCRATCH_NAME = "scratch"
 _SCHEMA = "weighbridge.processes/1"
-_MARK = re.compile(r"[0-9a-f]{16}")
+_TAG = re.compile(r"[0-9a-f]{16}")
 
 
 @dataclass(frozen=True)
@@ -26,21 +26,21 @@ class Entry:
 
     name: str
     root: Member
-    mark: str
+    tag: str
     ports: tuple[int, ...]
 
     def as_json(self) -> dict[str, object]:
         """Return the entry as the file and the guardian's pipe hold it."""
         pid, start = self.root
-        return {"name": self.name, "pid": pid, "start": start, "mark": self.mark, "ports": list(self.ports)}
+        return {"name": self.name, "pid": pid, "start": start, "tag": self.tag, "ports": list(self.ports)}
 
 
 @dataclass
 class Register:
-    """All that one supervisor runs: its own identity, its mark, its groups by their marks."""
+    """All that one supervisor runs: its own identity, its tag, its groups by their tags."""
 
     owner: Member
-    mark: str
+    tag: str
     entries: dict[str, Entry] = field(default_factory=dict)
 
     def write(self, state_dir: Path) -> None:
@@ -48,10 +48,10 @@ class Register:
         document = {
             "schema": _SCHEMA,
             "owner": {"pid": self.owner.pid, "start": self.owner.start},
-            "mark": self.mark,
+            "tag": self.tag,
             "groups": [entry.as_json() for entry in self.entries.values()],
         }
-        fresh = state_dir / f".{FILE_NAME}.{self.mark}"
+        fresh = state_dir / f".{FILE_NAME}.{self.tag}"
         try:
             fresh.write_text(json.dumps(document, indent=1) + "\n")
             fresh.replace(state_dir / FILE_NAME)
@@ -68,13 +68,13 @@ def read(state_dir: Path) -> Register | None:
         return None
     try:
         document = json.loads(text)
-        if document["schema"] != _SCHEMA or not _MARK.fullmatch(document["mark"]):
+        if document["schema"] != _SCHEMA or not _TAG.fullmatch(document["tag"]):
             raise ValueError("another schema")
         owner = Member(int(document["owner"]["pid"]), str(document["owner"]["start"]))
         entries = [_entry(group) for group in document["groups"]]
     except (KeyError, TypeError) as error:
         raise ValueError("not a register") from error
-    return Register(owner, document["mark"], {entry.mark: entry for entry in entries})
+    return Register(owner, document["tag"], {entry.tag: entry for entry in entries})
 
 
 def _entry(group: dict[str, object]) -> Entry:
@@ -82,4 +82,4 @@ def _entry(group: dict[str, object]) -> Entry:
     if not isinstance(pid, int) or not isinstance(ports, list):
         raise TypeError("pid and ports")
     root = Member(pid, str(group["start"]))
-    return Entry(str(group["name"]), root, str(group["mark"]), tuple(int(port) for port in ports))
+    return Entry(str(group["name"]), root, str(group["tag"]), tuple(int(port) for port in ports))

@@ -33,12 +33,12 @@ def stop(child: Child, patience: Patience) -> StopReport:
     began = time.monotonic()
     by = _ask(child, patience)
     left = process_tree.wait_gone(child.members, patience.children_s if by == "signal" and patience.term_s else 0.0)
-    stray_count = _count_strays(child, left)
+    orphan_count = _count_orphans(child, left)
     survivors: tuple[process_tree.Member, ...] = ()
     if left:
         # Who let a first TERM pass gets no long wait for the second.
-        was_deaf = by == "term" and child.service.stop_signal is signal.SIGTERM
-        term_s = min(patience.term_s, patience.children_s) if was_deaf else patience.term_s
+        ignored_term = by == "term" and child.service.stop_signal is signal.SIGTERM
+        term_s = min(patience.term_s, patience.children_s) if ignored_term else patience.term_s
         ending = process_tree.end(child.members, term_s=term_s, kill_s=patience.kill_s)
         by = "kill" if ending.killed else "term"
         survivors = ending.left
@@ -46,7 +46,7 @@ def stop(child: Child, patience: Patience) -> StopReport:
     busy = _busy_ports(child.service.ports, patience.ports_s)
     wall_s = time.monotonic() - began
     return StopReport(
-        child.service.name, by, exit_code, wall_s, stray_count, tuple(member.pid for member in survivors), busy
+        child.service.name, by, exit_code, wall_s, orphan_count, tuple(member.pid for member in survivors), busy
     )
 
 
@@ -63,7 +63,7 @@ def _ask(child: Child, patience: Patience) -> str:
     return "signal"
 
 
-def _count_strays(child: Child, left: tuple[process_tree.Member, ...]) -> int:
+def _count_orphans(child: Child, left: tuple[process_tree.Member, ...]) -> int:
     table = process_tree.snapshot()
     rows = [table[member.pid] for member in left if member.pid in table]
     return sum(1 for row in rows if row.session != child.pid)

@@ -18,6 +18,7 @@ from weighbridge.errors import Interrupted, LaneFailed, StoreError, ToolMissing
 from weighbridge.rig.processes import register
 from weighbridge.rig.processes.child import Child, Running, Service, StopReport
 from weighbridge.rig.processes.child_environment import Scratch, read_output, unwritable, write_private
+from weighbridge.rig.processes.cleanup import clean_up
 from weighbridge.rig.processes.guardian_client import Guard
 from weighbridge.rig.processes.logs import mask
 from weighbridge.rig.processes.ports import require_free
@@ -26,7 +27,6 @@ from weighbridge.rig.processes.run_command import follow
 from weighbridge.rig.processes.signals import deferred
 from weighbridge.rig.processes.spawn import CannotRun, spawn
 from weighbridge.rig.processes.stopping import Patience, stop
-from weighbridge.rig.processes.sweep import sweep
 from weighbridge.rig.tree import cgroup, process_tree
 
 _COMMAND_GRACE_S = 3.0
@@ -38,19 +38,19 @@ _OUTPUT = "output"
 class Supervisor:
     """Starts, watches and stops children; a `with` block at whose end none is left, whatever the cause.
 
-    `search_path` is the PATH that children get. `swept` are sentences about what an earlier, killed run had left,
-    `reports` tell how each child was stopped. Entering raises StoreError when the state folder cannot be used or
-    another Weighbridge uses it.
+    `search_path` is the PATH that children get. `cleaned_up` are sentences about what an earlier, killed run had
+    left, `reports` tell how each child was stopped. Entering raises StoreError when the state folder cannot be used
+    or another Weighbridge uses it.
     """
 
     def __init__(self, state_dir: Path, *, search_path: str = os.defpath) -> None:
         self.state_dir = state_dir.absolute()
         self.search_path = search_path
-        self.swept: tuple[str, ...] = ()
+        self.cleaned_up: tuple[str, ...] = ()
         self.reports: list[StopReport] = []
         ourselves = process_tree.Member(os.getpid(), process_tree.start_of(os.getpid()) or "")
         self._register = Register(ourselves, secrets.token_hex(8))
-        self._scratch = Scratch(self.state_dir / SCRATCH_NAME / self._register.mark, search_path)
+        self._scratch = Scratch(self.state_dir / SCRATCH_NAME / self._register.tag, search_path)
         self._children: list[Child] = []
         self._started_count = 0
         self._guard: Guard | None = None
@@ -64,7 +64,7 @@ class Supervisor:
 
     def pids(self) -> frozenset[int]:
         """Ourselves, the guardian and every living process of every child: all that is not foreign load."""
-        members = process_tree.find([child.root for child in self._children], self._any_mark)
+        members = process_tree.find([child.root for child in self._children], self._any_tag)
         return frozenset({os.getpid(), self.guard.pid, *(member.pid for member in members)})
 
     def __enter__(self) -> Supervisor:
@@ -74,7 +74,7 @@ class Supervisor:
                 self._register.write(self.state_dir)
                 self._guard = Guard(self.state_dir, self._register)
         except BaseException:
-            self._let_go()
+            self._release()
             raise
         return self
 
@@ -87,10 +87,10 @@ class Supervisor:
                 for child in reversed(tuple(self._children)):
                     grace_s = child.service.grace_s
                     self._end(child, Patience(min(grace_s, _HURRIED_GRACE_S) if is_hurried else grace_s))
-                # What was cut off between its start and its registration still carries the mark.
-                process_tree.end(lambda: process_tree.find((), self._any_mark))
+                # What was cut off between its start and its registration still carries the tag.
+                process_tree.end(lambda: process_tree.find((), self._any_tag))
             finally:
-                self._let_go()
+                self._release()
 
     def start(self, service: Service) -> Child:
         """Start a service and return its child, not yet ready.
@@ -128,7 +128,7 @@ class Supervisor:
         """Start a command that runs beside others until `finish` is called for it; raises as `run` does."""
         for path, data in command.files.items():
             write_private(path, data)
-        out = self._scratch.folder(self._next_mark(), _OUTPUT) / "stdout"
+        out = self._scratch.folder(self._next_tag(), _OUTPUT) / "stdout"
         service = Service(
             Path(command.argv[0]).name,
             command.argv,
@@ -160,7 +160,7 @@ class Supervisor:
             raise
         finally:
             # A command that ended by itself is dead; what it left behind has no further task.
-            report = self._end(child, patience, keep_files=True)
+            report = self._end(child, patience, store_files=True)
         ended = Ended(
             exit_code=-9 if report.exit_code is None else report.exit_code,
             wall_s=followed.wall_s,
@@ -170,26 +170,26 @@ class Supervisor:
             stdout=mask(read_output(output), command.secrets),
             stderr=mask(read_output(output.with_name("stderr")), command.secrets),
         )
-        self._scratch.remove(child.mark)
+        self._scratch.remove(child.tag)
         return ended
 
     def _launch(self, service: Service, errors: Path | None = None) -> Child:
-        mark = self._next_mark()
-        environment = self._scratch.environment(mark, service.env)
+        tag = self._next_tag()
+        environment = self._scratch.environment(tag, service.env)
         self._started_count += 1
         with deferred():
             process = spawn(service, environment, errors)
             root = process_tree.Member(process.pid, process_tree.start_of(process.pid) or "")
-            child = Child(service, process, root, mark)
+            child = Child(service, process, root, tag)
             if service.counts_cpu:
                 _put_into_group(child)
             self._children.append(child)
-            self._register.entries[mark] = Entry(service.name, root, mark, service.ports)
-            self.guard.tell_started(mark)
+            self._register.entries[tag] = Entry(service.name, root, tag, service.ports)
+            self.guard.report_started(tag)
             self._register.write(self.state_dir)
         return child
 
-    def _end(self, child: Child, patience: Patience, *, keep_files: bool = False) -> StopReport:
+    def _end(self, child: Child, patience: Patience, *, store_files: bool = False) -> StopReport:
         if child not in self._children:
             return StopReport(child.service.name, "exited", child.exit_code, 0.0)
         with deferred():
@@ -198,12 +198,12 @@ class Supervisor:
             self.reports.append(report)
             if child.group is not None:
                 child.group.remove()  # one that stays is the guardian's
-            self._register.entries.pop(child.mark, None)
-            self.guard.tell_ended(child.mark)
-            with suppress(StoreError):  # an entry too many does no harm: the sweep goes by the mark
+            self._register.entries.pop(child.tag, None)
+            self.guard.report_ended(child.tag)
+            with suppress(StoreError):  # an entry too many does no harm: the cleanup goes by the tag
                 self._register.write(self.state_dir)
-            if not keep_files:
-                self._scratch.remove(child.mark)
+            if not store_files:
+                self._scratch.remove(child.tag)
         return report
 
     def _claim(self) -> None:
@@ -211,14 +211,14 @@ class Supervisor:
             self.state_dir.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise unwritable(self.state_dir, error) from error
-        self.swept = sweep(self.state_dir)
+        self.cleaned_up = clean_up(self.state_dir)
         if other := register.read(self.state_dir):
             raise StoreError(
                 f"{self.state_dir} is in use by another Weighbridge (pid {other.owner.pid}); wait until it has "
                 "ended, or work in another project folder."
             )
 
-    def _let_go(self) -> None:
+    def _release(self) -> None:
         if self._guard:
             self._guard.close()
             self._guard = None
@@ -227,18 +227,18 @@ class Supervisor:
             (self.state_dir / SCRATCH_NAME).rmdir()
         (self.state_dir / FILE_NAME).unlink(missing_ok=True)
 
-    def _next_mark(self) -> str:
-        return f"{self._register.mark}.{self._started_count + 1}"
+    def _next_tag(self) -> str:
+        return f"{self._register.tag}.{self._started_count + 1}"
 
     @property
-    def _any_mark(self) -> str:
-        return f"{self._register.mark}."
+    def _any_tag(self) -> str:
+        return f"{self._register.tag}."
 
 
 def _put_into_group(child: Child) -> None:
     """At once after the start, before it can have forked much; what it did fork comes in with the first reading."""
     try:
-        child.group = cgroup.make(child.mark, child.pid)
+        child.group = cgroup.make(child.tag, child.pid)
     except cgroup.NoGroup as error:
         child.why_no_group = str(error)
 

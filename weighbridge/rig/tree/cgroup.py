@@ -1,6 +1,6 @@
 """A control group of its own for a gateway, so that its CPU seconds are counted whole: ended processes included.
 
-It makes no controller work, moves no process but ours, and touches no group whose name does not begin with our mark.
+It makes no controller work, moves no process but ours, and touches no group whose name does not begin with our tag.
 A group that would change how the gateway is scheduled is not made: it would change what is measured.
 """
 
@@ -80,11 +80,11 @@ class Group:
         return True
 
 
-def make(mark: str, pid: int, machine: Machine = _HERE) -> Group:
-    """Make a new group named after a child's mark, with that process in it. Raises NoGroup."""
+def make(tag: str, pid: int, machine: Machine = _HERE) -> Group:
+    """Make a new group named after a child's tag, with that process in it. Raises NoGroup."""
     refused: list[str] = []
     for parent in find_parents(machine, refused):
-        group = Group(parent.path / f"{PREFIX}{mark}", parent.kind)
+        group = Group(parent.path / f"{PREFIX}{tag}", parent.kind)
         try:
             group.path.mkdir()
         except OSError as error:
@@ -98,12 +98,12 @@ def make(mark: str, pid: int, machine: Machine = _HERE) -> Group:
     raise NoGroup("; ".join(refused) or "no control groups are mounted")
 
 
-def remove_left(mark: str, machine: Machine = _HERE) -> tuple[str, ...]:
-    """Names of the groups whose mark begins with `mark` and that were removed; those with a process in them stay."""
+def remove_leftovers(tag: str, machine: Machine = _HERE) -> tuple[str, ...]:
+    """Names of the groups whose tag begins with `tag` and that were removed; those with a process in them stay."""
     left = [
         Group(path, parent.kind)
         for parent in find_parents(machine, [])
-        for path in sorted(parent.path.glob(f"{PREFIX}{mark}*"))
+        for path in sorted(parent.path.glob(f"{PREFIX}{tag}*"))
     ]
     return tuple(group.path.name for group in left if group.remove())
 

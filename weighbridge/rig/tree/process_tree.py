@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import psutil
 
-MARK_VARIABLE = "WEIGHBRIDGE_MARK"
+TAG_VARIABLE = "WEIGHBRIDGE_TAG"
 _POLL_S = 0.03
 
 
@@ -61,11 +61,11 @@ def snapshot() -> dict[int, Row]:
     return {row.pid: row for row in rows if row}
 
 
-def find(roots: Iterable[Member], mark: str) -> tuple[Member, ...]:
-    """Living processes that belong to `roots` or carry `mark`, with all their descendants; never ourselves.
+def find(roots: Iterable[Member], tag: str) -> tuple[Member, ...]:
+    """Living processes that belong to `roots` or carry `tag`, with all their descendants; never ourselves.
 
-    A process belongs to a root by session, by group, by parent links, or by the mark in its environment, which it
-    keeps when it leaves the group. A mark that ends in a dot stands for all marks that begin with it.
+    A process belongs to a root by session, by group, by parent links, or by the tag in its environment, which it
+    keeps when it leaves the group. A tag that ends in a dot stands for all tags that begin with it.
     """
     table = snapshot()
     ours: set[int] = set()
@@ -74,7 +74,7 @@ def find(roots: Iterable[Member], mark: str) -> tuple[Member, ...]:
         if row and row.start != root.start:
             continue  # the number belongs to a stranger by now
         ours.update(pid for pid, other in table.items() if root.pid in (pid, other.session, other.group))
-    ours.update(pid for pid in table if pid not in ours and _carries(pid, mark))
+    ours.update(pid for pid in table if pid not in ours and _carries(pid, tag))
     _add_descendants(ours, table)
     ours.discard(os.getpid())
     return tuple(Member(pid, table[pid].start) for pid in sorted(ours))
@@ -131,8 +131,8 @@ def _add_descendants(pids: set[int], table: dict[int, Row]) -> None:
                 pending.append(child)
 
 
-def _carries(pid: int, mark: str) -> bool:
-    wanted = f"{MARK_VARIABLE}={mark}"
+def _carries(pid: int, tag: str) -> bool:
+    wanted = f"{TAG_VARIABLE}={tag}"
     try:
         if sys.platform == "linux":
             entries = Path(f"/proc/{pid}/environ").read_bytes().decode(errors="replace").split("\0")
@@ -140,7 +140,7 @@ def _carries(pid: int, mark: str) -> bool:
             entries = [f"{name}={value}" for name, value in psutil.Process(pid).environ().items()]
     except (OSError, psutil.Error):
         return False  # gone, or another user's
-    return any(entry == wanted or (mark.endswith(".") and entry.startswith(wanted)) for entry in entries)
+    return any(entry == wanted or (tag.endswith(".") and entry.startswith(wanted)) for entry in entries)
 
 
 def _row(pid: int) -> Row | None:

@@ -96,14 +96,14 @@ def test_more_blocks_are_run_where_the_median_block_is_off(
     assert planned.asked == [(number, 1) for number in asked]
     assert [one.number for one in made.blocks.blocks] == asked
     assert [visit.is_planned for visit in planned.visits] == [number <= 3 for number in asked]
-    assert made.repeats_left == 5
+    assert made.repeats_remaining == 5
 
 
 def test_a_spoilt_block_is_repeated_as_often_as_the_matrix_allows() -> None:
     """A repeat is another round of the same block; with none left, the kind has a gap and no block more."""
     planned = Planned(0, 900, 900, spoilt=(1,))
     made = planned.made(blocks_of(setting(), KIND, load(0), 1, planned.read))
-    assert (planned.asked, made.repeats_left) == ([(1, 1), (1, 2), (2, 1), (3, 1)], 0)
+    assert (planned.asked, made.repeats_remaining) == ([(1, 1), (1, 2), (2, 1), (3, 1)], 0)
 
     planned = Planned(900, 900, 900, spoilt=(2,))
     made = planned.made(blocks_of(setting(), KIND, load(2), 0, planned.read))

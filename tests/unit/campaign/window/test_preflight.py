@@ -70,9 +70,9 @@ def test_preflight_and_probe_agree(case: Whole, tmp_path: Path) -> None:
 
 def test_an_error_is_told_in_one_line_without_secrets() -> None:
     """The other side's own words are the problem: on one line, keys masked, whatever signs they hold."""
-    said = json.dumps({"error": {"message": f"no\nbudget for\t{SECRET} \ud800 " + "x" * 1_000}}).encode()
+    message = json.dumps({"error": {"message": f"no\nbudget for\t{SECRET} \ud800 " + "x" * 1_000}}).encode()
 
-    shown = _shown(_whole("", "plain", said, is_good=False).raw, "plain")
+    shown = _shown(_whole("", "plain", message, is_good=False).raw, "plain")
 
     assert shown.problem is not None
     assert shown.problem.startswith("an error in the body: no budget for ")

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.examples.inband_examples import MS, US, inband_window, pick, plain, released, streams, tables
 from tests.examples.judge_examples import campaign, evidence, inputs, run, with_client
+from tests.examples.trace_examples import MS, US, pick, plain, released, streams, tables, traced_window
 from weighbridge.judge.calibration.certificate import Findings, Origin, certify, invalid
 from weighbridge.judge.calibration.fault_checks import detected
 from weighbridge.judge.calibration.joined_quantiles import Timed, quantile_ns, truth_quantile
@@ -25,8 +25,8 @@ from weighbridge.judge.calibration.known_delays import (
     block_error,
     burn,
     limit_ms,
+    measure,
     under_jitter,
-    weigh,
 )
 from weighbridge.judge.run.acceptance import judge_run
 from weighbridge.judge.window import Window
@@ -120,7 +120,7 @@ def delay(name: str = "3ms", *, error_ns: int = 0, blocks: int = 5, **changes: A
 @pytest.mark.parametrize("name", ["3ms", "two-valued"])
 def test_known_delays_are_recovered(name: str) -> None:
     """A measurement without an error passes at every percentile of a constant and of a mixture."""
-    rows = weigh(delay(name))
+    rows = measure(delay(name))
 
     assert [row.figure for row in rows] == ["p50", "p95", "p99"]
     assert all(row.passed for row in rows)
@@ -130,7 +130,7 @@ def test_known_delays_are_recovered(name: str) -> None:
 @pytest.mark.parametrize("error_ns", [250 * US, -250 * US])
 def test_a_measurement_that_is_off_is_detected_at_every_percentile(error_ns: int) -> None:
     """An injected error of 0.25 ms either way fails p50, p95 and p99 of 3 ms, and is told to the digit."""
-    rows = weigh(delay(error_ns=error_ns))
+    rows = measure(delay(error_ns=error_ns))
 
     assert not any(row.passed for row in rows)
     assert rows[0].added_error_ms == pytest.approx(error_ns / MS, abs=0.03)
@@ -148,12 +148,12 @@ def test_nominal_sleep_is_not_the_truth() -> None:
         for block in given_delay.blocks
     )
 
-    assert all(row.passed for row in weigh(replace(given_delay, blocks=late)))
+    assert all(row.passed for row in measure(replace(given_delay, blocks=late)))
 
 
 def test_errors_are_sums_of_what_is_printed() -> None:
     """Every row and every block: added error = added − control − known; the control is no part of the delay."""
-    for row in weigh(delay("two-valued")):
+    for row in measure(delay("two-valued")):
         for one in (row, *row.blocks):
             assert one.added_error_ms == pytest.approx(one.added_ms - one.control_ms - one.known_ms, abs=1e-9)
         assert row.added_error_ms in [one.added_error_ms for one in row.blocks]
@@ -172,8 +172,8 @@ def test_differences_of_quantiles_would_be_wrong() -> None:
 def test_the_median_block_is_judged_and_the_worst_shown() -> None:
     """One block that is off by 5 ms fails nothing, and stands in the row; of three such blocks of five it fails."""
     good, bad = delay().blocks, delay(error_ns=5 * MS).blocks
-    one_bad = weigh(replace(delay(), blocks=(*good[:4], bad[4])))
-    most_bad = weigh(replace(delay(), blocks=(*good[:2], *bad[2:])))
+    one_bad = measure(replace(delay(), blocks=(*good[:4], bad[4])))
+    most_bad = measure(replace(delay(), blocks=(*good[:2], *bad[2:])))
 
     assert all(row.passed for row in one_bad)
     assert one_bad[0].worst_added_error_ms == pytest.approx(5.0, abs=0.05)
@@ -184,7 +184,7 @@ def test_of_an_even_number_of_blocks_the_worse_middle_one_is_judged() -> None:
     """Two blocks, one of them off: the certificate does not choose the lucky one."""
     blocks = (delay().blocks[0], delay(error_ns=1 * MS).blocks[1])
 
-    assert not weigh(replace(delay(), blocks=blocks))[0].passed
+    assert not measure(replace(delay(), blocks=blocks))[0].passed
 
 
 def test_limits_are_the_larger_of_share_and_baseline() -> None:
@@ -228,8 +228,8 @@ def test_the_half_width_widens_the_limit_of_cells_alone() -> None:
     wide = aa_pair([(lane(1, 600), lane(2, 600, error_ns=400 * US))] * 3, "plain", "cell")
     off = delay(error_ns=90 * US)
 
-    assert not weigh(off, wide)[0].passed
-    assert weigh(replace(off, arrangement="cell"), wide)[0].passed
+    assert not measure(off, wide)[0].passed
+    assert measure(replace(off, arrangement="cell"), wide)[0].passed
 
 
 def test_under_jitter_the_shift_is_ten_times_worse() -> None:
@@ -263,24 +263,24 @@ def faulty(fault: str) -> Window:
     """Window of a gateway with this fault."""
     given_streams = streams(60)
     if fault == "buffer":
-        return inband_window(*tables(released(given_streams, 16, one_read=True)))
+        return traced_window(*tables(released(given_streams, 16, one_read=True)))
     if fault.startswith("coalesce"):
-        return inband_window(*tables(released(given_streams, 4, one_read=True)))
+        return traced_window(*tables(released(given_streams, 4, one_read=True)))
     requests, events = tables(given_streams)
     if fault.startswith("drop-chunk"):
-        return inband_window(requests, pick(events, events.sequence != 3))
+        return traced_window(requests, pick(events, events.sequence != 3))
     if fault == "no-end":
         requests.done_seen[:] = 0
-        return inband_window(requests, events)
+        return traced_window(requests, events)
     read_ns = given_streams.read_ns.copy()
     read_ns[:, 9:] += 90 * MS
-    return inband_window(*tables(replace(given_streams, read_ns=read_ns)))
+    return traced_window(*tables(replace(given_streams, read_ns=read_ns)))
 
 
 @pytest.mark.parametrize("fault", ["buffer", "coalesce-4", "drop-chunk:4", "no-end", "stall"])
 def test_injected_faults_are_detected_and_a_sound_lane_is_not(fault: str) -> None:
     """Each fault is detected by the check that is about it; the same check says nothing of a sound lane."""
-    sound = (attempt(inband_window(*tables(streams(60)))),)
+    sound = (attempt(traced_window(*tables(streams(60)))),)
 
     assert detected(fault, (attempt(faulty(fault)),), sound).detected
     assert not detected(fault, sound, sound).detected
@@ -291,11 +291,11 @@ def test_a_fast_500_is_detected() -> None:
     requests = plain(300, 5 * US, 5 * US, residence_ns=1)
     requests.status[:] = 500
     requests.outcome[:] = 7
-    window = inband_window(requests)
+    window = traced_window(requests)
     report = window.reports[0].model_copy(update={"answered_by_status": {"500": 300}})
     window = with_client(window, report=report)
     refused = attempt(
-        inband_window(plain(300)),
+        traced_window(plain(300)),
         evidence=(evidence("plain", ok=False, status=500, problem="an error"),),
     )
 
@@ -313,13 +313,13 @@ NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 TOOL = ToolFacts(name="oha", version="1.16.0", sha256="0" * 64, source="path")
 ORIGIN = Origin("20261130T120000Z", NOW, 1, "0.1.0", campaign().host, (TOOL,))
 FOUND = Findings(
-    known_delays=weigh(delay()), faults=(FaultResult(fault="buffer", detected=True, by="x"),), baselines=()
+    known_delays=measure(delay()), faults=(FaultResult(fault="buffer", detected=True, by="x"),), baselines=()
 )
 
 
 def test_a_certificate_passes_when_everything_did_and_says_what_failed() -> None:
     """One delay off, or one fault not detected, fails it with a sentence; nothing weighed is no pass either."""
-    off = certify(ORIGIN, replace(FOUND, known_delays=weigh(delay(error_ns=MS))), is_quick=False)
+    off = certify(ORIGIN, replace(FOUND, known_delays=measure(delay(error_ns=MS))), is_quick=False)
     missed = certify(
         ORIGIN, replace(FOUND, faults=(FaultResult(fault="buffer", detected=False, by=None),)), is_quick=False
     )
@@ -335,11 +335,11 @@ def test_a_certificate_in_a_hurry_is_provisional() -> None:
     """Quick, two blocks, or a thin control make it provisional; five whole blocks do not."""
     control = lane(1, 300)
     blocks = (replace(b, control=control, control_late_ns=timed(control.added_ns).late_ns) for b in delay().blocks)
-    thin = weigh(replace(delay(), blocks=tuple(blocks)))
+    thin = measure(replace(delay(), blocks=tuple(blocks)))
 
     assert not certify(ORIGIN, FOUND, is_quick=False).provisional
     assert certify(ORIGIN, FOUND, is_quick=True).provisional
-    assert certify(ORIGIN, replace(FOUND, known_delays=weigh(delay(blocks=2))), is_quick=False).provisional
+    assert certify(ORIGIN, replace(FOUND, known_delays=measure(delay(blocks=2))), is_quick=False).provisional
     assert certify(ORIGIN, replace(FOUND, known_delays=thin), is_quick=False).provisional
 
 
@@ -394,8 +394,8 @@ def test_the_document_reads_back_with_its_named_fields() -> None:
 def test_the_order_of_blocks_does_not_matter(order: Sequence[int]) -> None:
     """Blocks in any order give the same judgement."""
     base = delay("two-valued")
-    moved = weigh(replace(base, blocks=tuple(base.blocks[number] for number in order)))
+    moved = measure(replace(base, blocks=tuple(base.blocks[number] for number in order)))
 
     assert [row.model_copy(update={"blocks": ()}) for row in moved] == [
-        row.model_copy(update={"blocks": ()}) for row in weigh(base)
+        row.model_copy(update={"blocks": ()}) for row in measure(base)
     ]

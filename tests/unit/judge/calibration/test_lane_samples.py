@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.examples.inband_examples import ANSWER, MS, US, plain
 from tests.examples.judge_examples import QUIET, code_of, inputs, open_loop, rate_load, window, with_client
+from tests.examples.trace_examples import ANSWER, MS, US, plain
 from weighbridge.errors import StoreError
 from weighbridge.judge.calibration.joined_quantiles import sampling_error_ns
-from weighbridge.judge.calibration.known_delays import CONTROL_NEEDED, is_thin, weigh
+from weighbridge.judge.calibration.known_delays import CONTROL_NEEDED, is_thin, measure
 from weighbridge.judge.calibration.lane_samples import burnt_ms, delay_block, lane_samples, measured_lane, timed_rows
 from weighbridge.judge.inputs import Attempted
 from weighbridge.judge.run.block_acceptance import judge_block, judge_busy_block
@@ -166,7 +166,7 @@ def test_few_samples_widen_a_limit_and_many_do_not() -> None:
             )
             for n in range(blocks)
         )
-        return weigh(KnownDelay("delay-3ms", "plain", "mixed", "quiet", made))[2].limit_ms
+        return measure(KnownDelay("delay-3ms", "plain", "mixed", "quiet", made))[2].limit_ms
 
     assert limit_of(700, 3) == pytest.approx(0.05 * 3, rel=0.01)
     assert sampling_error_ns(lane(1, 4000).added_ns, 0.5) < sampling_error_ns(lane(1, 40).added_ns, 0.5)

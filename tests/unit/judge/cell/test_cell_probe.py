@@ -10,19 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.examples.inband_examples import (
-    MS,
-    US,
-    S,
-    inband_window,
-    outcome,
-    plain,
-    provider_rows,
-    released,
-    state,
-    streams,
-    tables,
-)
 from tests.examples.judge_examples import (
     campaign,
     code_of,
@@ -33,6 +20,19 @@ from tests.examples.judge_examples import (
     run,
     window,
     with_client,
+)
+from tests.examples.trace_examples import (
+    MS,
+    US,
+    S,
+    outcome,
+    plain,
+    provider_rows,
+    released,
+    state,
+    streams,
+    tables,
+    traced_window,
 )
 from weighbridge.judge.cell.slopes import Point, fit
 from weighbridge.judge.cell.summarise import summarise
@@ -96,8 +96,8 @@ def lanes(request_path_ns: list[int], baseline_ns: Any = 80 * US) -> dict[str, l
     """Baseline and gateway, plain, one block for each leg of the request."""
     baseline, cell = names("plain")
     return {
-        baseline: [inband_window(plain(1100, baseline_ns)) for _ in request_path_ns],
-        cell: [inband_window(plain(1100, request_path)) for request_path in request_path_ns],
+        baseline: [traced_window(plain(1100, baseline_ns)) for _ in request_path_ns],
+        cell: [traced_window(plain(1100, request_path)) for request_path in request_path_ns],
     }
 
 
@@ -134,7 +134,7 @@ def test_one_cached_run_voids_the_cell() -> None:
     found = lanes([4 * MS] * 3)
     requests = plain(1100)
     requests.stamp_state[3] = state("stale")
-    found[names("plain")[1]][1] = inband_window(requests)
+    found[names("plain")[1]][1] = traced_window(requests)
     cell = cell_of(summary_of("plain", found), "plain")
 
     assert cell.verdict == "errored"
@@ -147,8 +147,8 @@ def test_one_cached_run_voids_the_cell() -> None:
 def test_buffering_is_judged_against_the_direct_lane() -> None:
     """The same merging is coalesced where the direct lane has none and passed through where it merges as well."""
     baseline, cell = names("stream")
-    merged = [inband_window(*tables(released(streams(60), 2, one_read=True)))] * 3
-    clean = [inband_window(*tables(streams(60)))] * 3
+    merged = [traced_window(*tables(released(streams(60), 2, one_read=True)))] * 3
+    clean = [traced_window(*tables(streams(60)))] * 3
 
     against_clean = cell_of(summary_of("stream", {baseline: clean, cell: merged}), "stream")
     against_merged = cell_of(summary_of("stream", {baseline: merged, cell: merged}), "stream")
@@ -207,7 +207,7 @@ def sized(payload: str, gateway: str, slope_ns: int, kib: int) -> list[RunRecord
     """Three blocks of a cell whose added time grows with the payload."""
     cell = f"{gateway}.none.work.plain.rate-50"
     return [
-        record(f"{cell}+payload={payload}", block, inband_window(plain(300, 100 * US + kib * slope_ns + block * US)))
+        record(f"{cell}+payload={payload}", block, traced_window(plain(300, 100 * US + kib * slope_ns + block * US)))
         for block in (1, 2, 3)
     ]
 
@@ -254,7 +254,7 @@ def test_answers_as_an_axis_give_a_slope_per_chunk() -> None:
         )
         plans.append(base.model_copy(update={"cell": cell}))
         for block in (1, 2, 3):
-            facts = inband_window(*tables(streams(60, count, delay_ns=np.arange(count) * 100 * US)))
+            facts = traced_window(*tables(streams(60, count, delay_ns=np.arange(count) * 100 * US)))
             assert facts.trace is not None
             answer = replace(facts.trace.answer, chunk_count=count)
             runs.append(record(cell, block, with_client(facts, trace=replace(facts.trace, answer=answer))))
@@ -267,7 +267,7 @@ def test_answers_as_an_axis_give_a_slope_per_chunk() -> None:
 
 def test_histograms_hold_what_the_figures_show() -> None:
     """The blob of the added time has as many values as the figure, and its median to 0.1 %."""
-    facts = inband_window(plain(1000, np.arange(1000) * US))
+    facts = traced_window(plain(1000, np.arange(1000) * US))
     made = run_histograms(facts)
 
     assert made is not None
@@ -293,7 +293,7 @@ def test_a_driver_that_lies_about_its_rate_is_flagged() -> None:
 
 def test_a_driver_whose_clock_runs_fast_is_flagged_by_the_provider() -> None:
     """The provider's arrivals take 20 % longer than the driver's own ends say."""
-    facts = inband_window(plain(600))
+    facts = traced_window(plain(600))
     assert facts.trace is not None
     requests = facts.trace.requests
     stretched = requests.recv_ns + (requests.recv_ns - requests.recv_ns[0]) // 5
@@ -332,7 +332,7 @@ def test_a_fast_500_is_rejected_and_has_no_times() -> None:
     requests = plain(600, 5 * US, 5 * US, residence_ns=1)
     requests.status[:] = 500
     requests.outcome[:] = outcome("http_error")
-    facts = inband_window(requests)
+    facts = traced_window(requests)
     facts = with_client(facts, report=facts.reports[0].model_copy(update={"answered_by_status": {"500": 600}}))
     made = inputs(facts, evidence=())
 
@@ -345,7 +345,7 @@ def test_an_impossible_added_time_is_flagged() -> None:
     """A median below zero is arithmetic that failed."""
     requests = plain(600, 5 * US, -2 * MS)
 
-    assert "added_negative" in judge_run(inputs(inband_window(requests), evidence=())).flags
+    assert "added_negative" in judge_run(inputs(traced_window(requests), evidence=())).flags
 
 
 def test_a_probe_that_was_late_itself_is_flagged() -> None:
@@ -353,7 +353,7 @@ def test_a_probe_that_was_late_itself_is_flagged() -> None:
     requests = plain(600)
     requests.lagged[:30] = 1
 
-    assert "probe_lagged" in judge_run(inputs(inband_window(requests), evidence=())).flags
+    assert "probe_lagged" in judge_run(inputs(traced_window(requests), evidence=())).flags
 
 
 def test_unknown_stamps_are_flagged() -> None:
@@ -361,6 +361,6 @@ def test_unknown_stamps_are_flagged() -> None:
     requests = plain(600)
     rows = provider_rows(requests)
     requests.recv_ns[5] += S // 1000
-    judged = judge_run(inputs(inband_window(requests, provider=rows), evidence=()))
+    judged = judge_run(inputs(traced_window(requests, provider=rows), evidence=()))
 
     assert "stamps_unknown" in judged.flags

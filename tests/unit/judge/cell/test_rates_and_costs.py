@@ -30,15 +30,16 @@ def test_memory_is_the_median_of_each_reading() -> None:
 
 
 def test_one_reason_stands_for_all_readings_of_a_kind() -> None:
-    """A process that ended leaves no reading of RSS; what the kernel does not tell leaves none of PSS."""
-    told = {
+    """A process that ended leaves no reading of RSS; what the kernel does not report leaves none of PSS."""
+    reported = {
         "rss_peak_bytes": "process_ended",
         "rss_after_bytes": "process_ended",
-        "pss_idle_bytes": "kernel_does_not_tell",
+        "pss_idle_bytes": "not_reported_by_kernel",
     }
-    found = cost(Resources(absent={key: Absent(absent=code) for key, code in told.items()}))
+    found = cost(Resources(absent={key: Absent(absent=code) for key, code in reported.items()}))
     assert {name: found[name] for name in MEMORY} == {
-        name: Absent(absent="process_ended" if name.startswith("rss") else "kernel_does_not_tell") for name in MEMORY
+        name: Absent(absent="process_ended" if name.startswith("rss") else "not_reported_by_kernel")
+        for name in MEMORY
     }
 
 

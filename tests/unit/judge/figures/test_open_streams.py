@@ -60,8 +60,8 @@ def opened(each_bytes: int = 20 * KB, **changes: Any) -> OpenStreamsResult:
 
 def inputs(seen: OpenStreamsResult | None, **changes: Any) -> Attempted:
     """A faultless attempt around it."""
-    told = None if seen is None else report(None, LOAD, tool="probe")
-    opener = client(LOAD, None, role="open_streams", report=told, streams=seen)
+    reported = None if seen is None else report(None, LOAD, tool="probe")
+    opener = client(LOAD, None, role="open_streams", report=reported, streams=seen)
     streams_window = window_of(opener, mode="stream", counts=counts(100))
     return attempt(streams_window, evidence=(evidence("stream"),), **changes)
 
@@ -189,7 +189,9 @@ def test_the_baseline_and_failed_cells_say_why_they_have_none() -> None:
     assert failed.memory_per_stream_bytes == Absent(absent="errored")
     assert failed.error_count == 4
     untold = opened(points=tuple(point(count, pss_bytes=None, rss_bytes=None) for count in COUNTS))
-    assert _cell([run(CELL, 1, open_streams=untold)]).memory_per_stream_bytes == Absent(absent="kernel_does_not_tell")
+    assert _cell([run(CELL, 1, open_streams=untold)]).memory_per_stream_bytes == Absent(
+        absent="not_reported_by_kernel"
+    )
     other = ClientsLoad(1, 1000, 1, 25, 60.0)
     name = "reference.none.work.plain.clients-1"
     summary = summarise(campaign(plan(name, other)), [run(name, 1)], None)

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.examples.inband_examples import (
+from tests.examples.judge_examples import answered_count, code_of, inputs, with_client
+from tests.examples.judge_examples import counts as make_counts
+from tests.examples.trace_examples import (
     EPOCH_NS,
     MS,
     US,
-    inband_window,
     outcome,
     plain,
     provider_rows,
@@ -21,9 +22,8 @@ from tests.examples.inband_examples import (
     state,
     streams,
     tables,
+    traced_window,
 )
-from tests.examples.judge_examples import answered_count, code_of, inputs, with_client
-from tests.examples.judge_examples import counts as make_counts
 from weighbridge.errors import StoreError
 from weighbridge.judge.figures.added import added_to_end, added_to_first
 from weighbridge.judge.figures.run_figures import run_figures
@@ -79,7 +79,7 @@ def test_added_time_needs_no_common_clock(legs: list[tuple[int, int, int]], skew
 
 def test_a_plain_window_has_added_time_and_no_stream_figures() -> None:
     """1,000 answers with known legs give those legs; stream figures say why they are absent."""
-    found = run_figures(inband_window(plain(1000, np.arange(1000) * US, 60 * US)))
+    found = run_figures(traced_window(plain(1000, np.arange(1000) * US, 60 * US)))
 
     assert timing(found.added_ms).p50 == pytest.approx(0.559)
     assert timing(found.added_ms).p99 == pytest.approx(1.049)
@@ -93,7 +93,7 @@ def test_a_stream_has_two_added_times_and_never_one() -> None:
     """First content and end differ by what the last chunk was late; the plain figure says why it is absent."""
     delay = np.full(16, 100 * US)
     delay[-1] = 900 * US
-    found = run_figures(inband_window(*tables(streams(300, delay_ns=delay))))
+    found = run_figures(traced_window(*tables(streams(300, delay_ns=delay))))
 
     assert isinstance(found.added_ms, Absent)
     assert found.added_ms.absent == "two_added_times"
@@ -107,7 +107,7 @@ def test_a_providers_own_stall_is_not_charged_to_the_end_of_a_stream() -> None:
     given_streams = streams(300)
     late = given_streams.send_ns.copy()
     late[:, -1] += 300 * MS
-    found = run_figures(inband_window(*tables(replace(given_streams, send_ns=late, read_ns=late + 100 * US))))
+    found = run_figures(traced_window(*tables(replace(given_streams, send_ns=late, read_ns=late + 100 * US))))
 
     assert timing(found.added_total_ms).p50 == pytest.approx(0.190)
     assert found.stall_count.value == 0
@@ -121,7 +121,7 @@ def test_first_requests_and_lagged_ones_are_left_out_and_counted() -> None:
     requests = plain(1100, request_path)
     requests.lagged[500:510] = 1
 
-    found = run_figures(inband_window(requests, trim_count=100))
+    found = run_figures(traced_window(requests, trim_count=100))
 
     assert timing(found.added_ms).n == 990
     assert timing(found.added_ms).p99 == pytest.approx(0.140)
@@ -134,7 +134,7 @@ def test_failed_answers_have_no_added_time() -> None:
     requests.status[300:] = 500
     requests.outcome[300:] = outcome("http_error")
 
-    found = run_figures(inband_window(requests))
+    found = run_figures(traced_window(requests))
 
     assert timing(found.added_ms).n == 300
     assert timing(found.added_ms).p50 == pytest.approx(3.06)
@@ -167,15 +167,15 @@ def test_times_that_cannot_be_are_damage() -> None:
 
 
 def test_without_stamps_the_figure_is_absent() -> None:
-    """A chain that destroys every stamp makes the added time `no_inband`, and the run stays accepted."""
+    """A chain that destroys every stamp makes the added time `no_stamps`, and the run stays accepted."""
     requests = plain(300)
     requests.stamp_state[:] = state("absent")
-    judged, figures = judge(inband_window(requests))
+    judged, figures = judge(traced_window(requests))
 
-    assert figures.added_ms == Absent(absent="no_inband")
-    assert figures.fidelity == Absent(absent="no_inband")
+    assert figures.added_ms == Absent(absent="no_stamps")
+    assert figures.fidelity == Absent(absent="no_stamps")
     assert judged.accepted
-    assert "no_inband" in judged.flags
+    assert "no_stamps" in judged.flags
 
 
 def test_a_selection_of_stamped_answers_is_no_figure() -> None:
@@ -184,10 +184,10 @@ def test_a_selection_of_stamped_answers_is_no_figure() -> None:
     many.stamp_state[:20] = state("damaged")
     few.stamp_state[:5] = state("damaged")
 
-    assert run_figures(inband_window(many)).added_ms == Absent(
-        absent="no_inband", detail="980 of 1000 answers have their stamp"
+    assert run_figures(traced_window(many)).added_ms == Absent(
+        absent="no_stamps", detail="980 of 1000 answers have their stamp"
     )
-    judged, figures = judge(inband_window(few))
+    judged, figures = judge(traced_window(few))
     assert timing(figures.added_ms).n == 995
     assert "stamps_lost" in judged.flags
 
@@ -198,7 +198,7 @@ def test_one_answer_out_of_a_cache_voids_the_run(kind: str) -> None:
     requests = plain(300)
     requests.stamp_state[7] = state(kind)
 
-    judged, _ = judge(inband_window(requests))
+    judged, _ = judge(traced_window(requests))
 
     assert (judged.accepted, code_of(judged)) == (False, "cache_hit")
 
@@ -214,8 +214,8 @@ def test_a_retry_is_told_by_the_providers_records() -> None:
         send_ns=np.append(rows.send_ns, rows.send_ns[:2] - 5),
     )
 
-    judged, figures = judge(inband_window(requests, provider=twice), provider_request_count=302)
-    unexplained, _ = judge(inband_window(requests, provider=twice), provider_request_count=303)
+    judged, figures = judge(traced_window(requests, provider=twice), provider_request_count=302)
+    unexplained, _ = judge(traced_window(requests, provider=twice), provider_request_count=303)
 
     assert figures.stamps.retry_count == 2
     assert judged.accepted
@@ -225,12 +225,12 @@ def test_a_retry_is_told_by_the_providers_records() -> None:
 
 def test_a_cut_window_has_no_added_time() -> None:
     """Of a window that was cut those who waited longest are missing, so no added time is told."""
-    assert isinstance(run_figures(inband_window(plain(300), cut=True)).added_ms, Absent)
+    assert isinstance(run_figures(traced_window(plain(300), cut=True)).added_ms, Absent)
 
 
 def test_windows_without_a_probe_read_as_before() -> None:
-    """Without in-band tables every such figure is `not_measured`."""
-    found = run_figures(with_client(inband_window(plain(300)), trace=None))
+    """Without a request trace every such figure is `not_measured`."""
+    found = run_figures(with_client(traced_window(plain(300)), trace=None))
 
     assert found.added_ms == Absent(absent="not_measured")
     assert found.stamps == Absent(absent="not_measured")
@@ -238,7 +238,7 @@ def test_windows_without_a_probe_read_as_before() -> None:
 
 def test_old_records_still_read() -> None:
     """Figures written before these fields existed read, with the fields absent."""
-    new = run_figures(inband_window(plain(300))).model_dump(mode="json")
+    new = run_figures(traced_window(plain(300))).model_dump(mode="json")
     old = {name: value for name, value in new.items() if name in OLD_FIELDS}
 
     read = RunFigures.model_validate(old, strict=False)
@@ -249,7 +249,7 @@ def test_old_records_still_read() -> None:
 
 def test_first_content_of_a_buffered_stream_is_late_by_the_delay() -> None:
     """A gateway that holds the stream shows it in the added time to the first content, not to the end."""
-    found = run_figures(inband_window(*tables(released(streams(300), 16, one_read=True))))
+    found = run_figures(traced_window(*tables(released(streams(300), 16, one_read=True))))
 
     assert timing(found.added_first_ms).p50 == pytest.approx(75.18)
     assert timing(found.added_total_ms).p50 == pytest.approx(0.19)

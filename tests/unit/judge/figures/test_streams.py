@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.examples.inband_examples import (
+from tests.examples.judge_examples import code_of, inputs
+from tests.examples.trace_examples import (
     MS,
     US,
-    inband_window,
     outcome,
     pick,
     plain,
@@ -20,8 +20,8 @@ from tests.examples.inband_examples import (
     state,
     streams,
     tables,
+    traced_window,
 )
-from tests.examples.judge_examples import code_of, inputs
 from weighbridge.judge.figures import buffering, chunk_gaps
 from weighbridge.judge.figures.run_figures import run_figures
 from weighbridge.judge.inputs import Judgement
@@ -35,7 +35,7 @@ from weighbridge.record.run import RunFigures
 
 def figures_of(given_streams: object) -> RunFigures:
     """Figures of a window with these streams."""
-    return run_figures(inband_window(*tables(given_streams)))  # type: ignore[arg-type]
+    return run_figures(traced_window(*tables(given_streams)))  # type: ignore[arg-type]
 
 
 def judged(window: Window) -> Judgement:
@@ -67,7 +67,7 @@ def test_a_lane_that_passes_streams_through() -> None:
     assert found.buffering == "passed through"
     assert found.end_marker_ratio == Figure(value=1.0)
     assert fidelity(found).level == "events"
-    assert judged(inband_window(*tables(streams(40)))).accepted
+    assert judged(traced_window(*tables(streams(40)))).accepted
 
 
 @pytest.mark.parametrize("by", [2, 4, 8])
@@ -119,7 +119,7 @@ def test_a_stream_buffered_to_its_end() -> None:
 
 
 @pytest.mark.parametrize("pace", [1.0, 0.6])
-def test_a_held_stream_is_held_however_it_is_let_out(pace: float) -> None:
+def test_a_held_stream_is_held_however_it_is_release(pace: float) -> None:
     """A stream that begins behind the provider's last chunk was held, at the provider's pace or a faster one."""
     plain_streams = streams(40)
     begin_ns = plain_streams.send_ns[:, -1:] + MS
@@ -166,7 +166,7 @@ def test_stalls_are_pairwise() -> None:
 
     assert figures_of(replace(late, read_ns=read_ns)).stall_count == Figure(value=1.0)
     assert figures_of(replace(late, send_ns=paused, read_ns=paused + 100 * US)).stall_count == Figure(value=0.0)
-    assert "stalls" in judged(inband_window(*tables(replace(late, read_ns=read_ns)))).flags
+    assert "stalls" in judged(traced_window(*tables(replace(late, read_ns=read_ns)))).flags
 
 
 def test_a_late_provider_makes_no_stall_of_a_wait() -> None:
@@ -184,13 +184,13 @@ def test_a_stream_that_hangs_is_a_stall() -> None:
     requests, found = tables(streams(40))
     requests.outcome[5] = outcome("idle_stall")
 
-    assert run_figures(inband_window(requests, found)).stall_count == Figure(value=1.0)
+    assert run_figures(traced_window(requests, found)).stall_count == Figure(value=1.0)
 
 
 def test_a_lost_chunk_is_an_error_although_the_status_is_200() -> None:
     """A stream without its third chunk: counted by name, an error of the gateway, the run rejected."""
     requests, found = tables(streams(40))
-    window = inband_window(requests, pick(found, found.sequence != 2))
+    window = traced_window(requests, pick(found, found.sequence != 2))
     requests.content_count[:] = 15
     figures = run_figures(window)
 
@@ -207,8 +207,8 @@ def test_repeated_and_reordered_chunks_are_told_by_name() -> None:
     swapped = found.sequence.copy()
     swapped[[20, 21]] = swapped[[21, 20]]
 
-    repeated = fidelity(run_figures(inband_window(requests, again)))
-    reordered = fidelity(run_figures(inband_window(requests, replace(found, sequence=swapped))))
+    repeated = fidelity(run_figures(traced_window(requests, again)))
+    reordered = fidelity(run_figures(traced_window(requests, replace(found, sequence=swapped))))
 
     assert (repeated.repeated_chunk_count, repeated.missing_chunk_count) == (1, 0)
     assert (reordered.reordered_chunk_count, reordered.missing_chunk_count) == (1, 0)
@@ -219,7 +219,7 @@ def test_a_bent_mark_is_damage_not_a_lost_chunk() -> None:
     """An event without a whole mark is flagged as changed; the run stays accepted."""
     requests, found = tables(streams(40))
     found.sequence[7], found.send_ns[7] = UNKNOWN, UNKNOWN
-    window = inband_window(requests, found)
+    window = traced_window(requests, found)
 
     assert fidelity(run_figures(window)).damaged_chunk_count == 1
     assert fidelity(run_figures(window)).missing_chunk_count == 0
@@ -231,23 +231,23 @@ def test_merged_events_keep_their_text() -> None:
     """All chunks in order in half as many events is the same text in other events: flagged, no error."""
     requests, found = tables(released(streams(40), 2, one_read=True))
     requests.content_count[:] = 8
-    window = inband_window(requests, found)
+    window = traced_window(requests, found)
 
     assert fidelity(run_figures(window)).level == "text"
     assert judged(window).accepted
     assert "events_merged" in judged(window).flags
 
 
-def test_chunk_marks_that_no_stream_keeps_are_no_inband() -> None:
+def test_chunk_marks_that_no_stream_keeps_are_no_stamps() -> None:
     """A chain that destroys every chunk's mark: forwarding and fidelity absent, gaps as read still there."""
     requests, found = tables(streams(40))
     requests.stamp_state[:] = state("absent")
     nothing = np.full(len(found), UNKNOWN)
-    figures = run_figures(inband_window(requests, replace(found, send_ns=nothing, sequence=nothing)))
+    figures = run_figures(traced_window(requests, replace(found, send_ns=nothing, sequence=nothing)))
 
-    assert figures.forwarding_ms == Absent(absent="no_inband")
-    assert figures.added_first_ms == Absent(absent="no_inband")
-    assert figures.fidelity == Absent(absent="no_inband")
+    assert figures.forwarding_ms == Absent(absent="no_stamps")
+    assert figures.added_first_ms == Absent(absent="no_stamps")
+    assert figures.fidelity == Absent(absent="no_stamps")
     assert p50(figures.gap_ms) == pytest.approx(5.0)
     assert p50(figures.ttft_ms) == pytest.approx(20.18)
 
@@ -256,7 +256,7 @@ def test_streams_without_an_end_marker_are_errors() -> None:
     """A stream that never says [DONE] shows in the end-marker share and rejects the run."""
     requests, found = tables(streams(40))
     requests.done_seen[:10] = 0
-    window = inband_window(requests, found)
+    window = traced_window(requests, found)
 
     assert run_figures(window).end_marker_ratio == Figure(value=0.75)
     assert code_of(judged(window)) == "errors"
@@ -269,7 +269,7 @@ def test_streams_that_we_cut_off_are_no_errors() -> None:
     requests.end_ns[-5:] = UNKNOWN
     requests.outcome[-5:] = UNKNOWN
 
-    assert run_figures(inband_window(requests, found)).end_marker_ratio == Figure(value=1.0)
+    assert run_figures(traced_window(requests, found)).end_marker_ratio == Figure(value=1.0)
 
 
 def test_answers_that_cannot_be_read_are_in_the_fidelity() -> None:
@@ -277,7 +277,7 @@ def test_answers_that_cannot_be_read_are_in_the_fidelity() -> None:
     requests = plain(300)
     requests.outcome[:3] = outcome("json_error")
 
-    assert fidelity(run_figures(inband_window(requests))).json_whole_count == 297
+    assert fidelity(run_figures(traced_window(requests))).json_whole_count == 297
 
 
 def test_events_in_any_order_of_requests_give_the_same_figures() -> None:
@@ -285,7 +285,7 @@ def test_events_in_any_order_of_requests_give_the_same_figures() -> None:
     requests, found = tables(streams(40))
     order = np.argsort(found.read_ns + found.row, kind="stable")
 
-    assert run_figures(inband_window(requests, pick(found, order))) == run_figures(inband_window(requests, found))
+    assert run_figures(traced_window(requests, pick(found, order))) == run_figures(traced_window(requests, found))
 
 
 @given(st.lists(st.integers(0, 50 * MS), min_size=16, max_size=16))

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.examples.inband_examples import EPOCH_NS, MS, US, S, plain, streams, tables
 from tests.examples.judge_examples import (
     ANSWER,
     client,
@@ -22,6 +21,7 @@ from tests.examples.judge_examples import (
     window_of,
     with_client,
 )
+from tests.examples.trace_examples import EPOCH_NS, MS, US, S, plain, streams, tables
 from weighbridge.judge.figures.lateness import LEFT_OUT_LIMITS
 from weighbridge.judge.figures.run_figures import companion_rates, run_figures
 from weighbridge.judge.run.acceptance import judge_run
@@ -74,8 +74,8 @@ def _probe(
     """A probe with its part of the rate that saw these requests."""
     mine = _part(BESIDE, requests)
     seen = Trace("plain" if events is None else "stream", ANSWER, requests, BESIDE.connections, events)
-    told = report(mine, BESIDE, tool="probe", **changes)
-    return client(BESIDE, mine, role=role, report=told, trace=seen, sees_stamps=True)
+    reported = report(mine, BESIDE, tool="probe", **changes)
+    return client(BESIDE, mine, role=role, report=reported, trace=seen, sees_stamps=True)
 
 
 def test_a_faultless_run_counts() -> None:
@@ -166,9 +166,9 @@ def test_a_failing_request_of_the_probe_is_an_error_of_the_lane() -> None:
 def test_one_bad_content_that_the_probe_saw_rejects_for_the_driver_sees_none() -> None:
     """A 503 in a thousand is all of them; an answer that cannot be read is one of those that were looked at."""
     count = BESIDE.window_count
-    told = {"answered_count": count - 1, "failed_count": 1, "answered_by_status": {"200": count - 1}}
-    seen = judge_run(inputs(_window(**told, failed_by_class={"other": 1})))
-    lost = judge_run(inputs(_window(**told, failed_by_class={"reset": 1})))
+    reported = {"answered_count": count - 1, "failed_count": 1, "answered_by_status": {"200": count - 1}}
+    seen = judge_run(inputs(_window(**reported, failed_by_class={"other": 1})))
+    lost = judge_run(inputs(_window(**reported, failed_by_class={"reset": 1})))
 
     assert (code_of(seen), code_of(lost)) == ("errors", "incomplete")
 
@@ -256,8 +256,8 @@ def _several(kind: str) -> Window:
         load = replace(BESIDE, rate_rps=2 * BESIDE.rate_rps, request_count=2 * BESIDE.window_count)
         probes = (_probe(seen[0], role="driver"), _probe(seen[1]))
         return window_of(*probes, load=load, counts=counts(2 * BESIDE.window_count))
-    told = report(None, STREAMS, tool="probe", completed_rps=None)
-    opener = client(STREAMS, None, role="open_streams", report=told, streams=_opened())
+    reported = report(None, STREAMS, tool="probe", completed_rps=None)
+    opener = client(STREAMS, None, role="open_streams", report=reported, streams=_opened())
     facts = _window()
     return replace(facts, clients=(*facts.clients, opener), counts=counts(LOAD.window_count + STREAMS.window_count))
 
@@ -331,8 +331,8 @@ def test_a_failed_request_counts_whoever_sent_it(kind: str, place: int) -> None:
     """A 503 to any client is an error of the lane, and counts in the figures; two of a thousand reject."""
     facts = _several(kind)
     answers = facts.reports[place].answered_count or 0
-    told = facts.reports[place].model_copy(update={"answered_by_status": {"200": answers - 2, "503": 2}})
-    given = inputs(with_client(facts, place, report=told))
+    reported = facts.reports[place].model_copy(update={"answered_by_status": {"200": answers - 2, "503": 2}})
+    given = inputs(with_client(facts, place, report=reported))
 
     assert given.figures is not None
     assert given.figures.error_count == 2

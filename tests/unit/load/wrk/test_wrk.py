@@ -43,7 +43,7 @@ def plan_of(folder: Path, load: Load = RATE, **changes: Any) -> LoadPlan:
     return replace(made, **changes)
 
 
-def told(command: Command) -> dict[str, list[str]]:
+def reported(command: Command) -> dict[str, list[str]]:
     """What the plan file says, by name."""
     (text,) = (data.decode() for path, data in command.files.items() if path.suffix == ".txt")
     found: dict[str, list[str]] = {}
@@ -69,12 +69,12 @@ def test_the_address_of_the_lane_is_in_the_plan_only(tmp_path: Path) -> None:
     command = WRK.command(plan_of(tmp_path))
     assert command.argv[-1] == "http://127.0.0.1:0/v1/chat/completions"
     assert "8123" not in " ".join(command.argv)
-    assert (told(command)["host"], told(command)["port"]) == (["127.0.0.1"], ["8123"])
+    assert (reported(command)["host"], reported(command)["port"]) == (["127.0.0.1"], ["8123"])
 
 
 def test_the_plan_says_what_is_to_be_sent(tmp_path: Path) -> None:
     """Number, rate, threads, time-out and the head of each request, without a content length of ours."""
-    found = told(WRK.command(plan_of(tmp_path)))
+    found = reported(WRK.command(plan_of(tmp_path)))
     assert (found["rate"], found["count"], found["threads"]) == (["50.0"], ["1532"], ["32"])
     assert float(found["timeout"][0]) == 60e6
     assert found["head"] == [
@@ -88,7 +88,7 @@ def test_the_plan_says_what_is_to_be_sent(tmp_path: Path) -> None:
 def test_clients_have_no_rate_and_patience_for_an_end(tmp_path: Path) -> None:
     """A closed loop is no schedule; it is cut after ten times the expected time, a time-out and the start."""
     command = WRK.command(plan_of(tmp_path, CLIENTS, expected_s=2.0))
-    assert (told(command)["rate"], told(command)["count"]) == ([""], ["1010"])
+    assert (reported(command)["rate"], reported(command)["count"]) == ([""], ["1010"])
     assert command.cut_after_s == pytest.approx(80 + 1 + 10 * 0.005)
 
 
@@ -109,7 +109,7 @@ def test_a_warm_up_and_its_window_do_not_share_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"load": replace(RATE, connections=1_001)}, "cannot hold 1,001 connections"),
         ({"load": replace(RATE, connections=0)}, "cannot hold 0 connections"),
@@ -117,9 +117,9 @@ def test_a_warm_up_and_its_window_do_not_share_files(tmp_path: Path) -> None:
         ({"headers": (("x-note", "one\r\nx-other: two"),)}, "line break"),
     ],
 )
-def test_windows_that_wrk_cannot_drive_are_refused(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
+def test_windows_that_wrk_cannot_drive_are_refused(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
     """One sentence before anything runs."""
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         WRK.command(plan_of(tmp_path, **changes))
 
 
@@ -223,4 +223,4 @@ def test_words_of_a_bad_end_are_noted(tmp_path: Path) -> None:
     """A report that is whole counts, whatever the exit status; what wrk said stands beside it."""
     write(tmp_path, ROWS)
     outputs = LoadOutputs(tmp_path / "report.json", tmp_path / "samples.csv", None, None, 1, b"something odd\n")
-    assert "wrk said: exit status 1, something odd" in WRK.read(outputs).report.notes
+    assert "wrk ended badly: exit status 1, something odd" in WRK.read(outputs).report.notes

@@ -69,13 +69,13 @@ def test_added_time_is_really_there_and_recorded(lane: Lane) -> None:
     with faulty(lane, "add:30ms") as gateway:
         sent_ns = time.monotonic_ns()
         answer = ask(gateway.ports[0], chat(f"{reference.decode()} hello"))
-        told = ask(gateway.ports[0], path="/faults").document
+        reported = ask(gateway.ports[0], path="/faults").document
     stamp = stamps.find_stamp(answer.body)
-    ((found, start_ns, end_ns),) = told["rows"]
+    ((found, start_ns, end_ns),) = reported["rows"]
     assert stamp is not None
     assert found.encode() == stamps.find_reference(reference)
     assert 30e6 <= end_ns - start_ns <= stamp.recv_ns - sent_ns
-    assert told["request_count"] == 1
+    assert reported["request_count"] == 1
 
 
 def test_a_buffered_stream_comes_in_one_piece(lane: Lane) -> None:
@@ -207,18 +207,18 @@ def test_capacity_is_a_limit_and_not_a_delay(lane: Lane) -> None:
     assert received[0] - sent_ns < 9 * step_s * 1e9
 
 
-def test_a_stray_child_outlives_the_gateway(lane: Lane) -> None:
+def test_an_orphan_outlives_the_gateway(lane: Lane) -> None:
     """The grandchild is in a session of its own, has no living parent of ours, and is there after the stop."""
-    with faulty(lane, "stray-child") as gateway:
-        stray = psutil.Process(ask(gateway.ports[0], path="/faults").document["stray_pid"])
+    with faulty(lane, "orphan") as gateway:
+        orphan = psutil.Process(ask(gateway.ports[0], path="/faults").document["orphan_pid"])
         try:
             assert gateway.ends(signal.SIGTERM) == 0
-            assert stray.is_running()
-            assert stray.ppid() != gateway.process.pid
-            assert subprocess.check_output(["ps", "-o", "sid=", "-p", str(stray.pid)]).strip() == b"%d" % stray.pid
+            assert orphan.is_running()
+            assert orphan.ppid() != gateway.process.pid
+            assert subprocess.check_output(["ps", "-o", "sid=", "-p", str(orphan.pid)]).strip() == b"%d" % orphan.pid
         finally:
-            stray.kill()
-            wait_for(lambda: not psutil.pid_exists(stray.pid) or stray.status() == psutil.STATUS_ZOMBIE)
+            orphan.kill()
+            wait_for(lambda: not psutil.pid_exists(orphan.pid) or orphan.status() == psutil.STATUS_ZOMBIE)
 
 
 def test_a_fault_of_none_changes_nothing(lane: Lane) -> None:
@@ -270,5 +270,5 @@ def test_a_bad_fault_ends_the_program_with_one_sentence(lane: Lane, tmp_path: Pa
     config.write_text(json.dumps(lane.settings()))
     gateway = Program("mocks.gateway.faulty", ["--config", str(config), "--fault", "dye"], tmp_path / "gateway.log")
     assert gateway.ends() == 2
-    assert "did you mean die" in gateway.said()
-    assert gateway.said().count("\n") == 1
+    assert "did you mean die" in gateway.stderr_text()
+    assert gateway.stderr_text().count("\n") == 1

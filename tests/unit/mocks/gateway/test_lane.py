@@ -193,7 +193,7 @@ def test_what_cannot_be_delivered_on_stop_is_told_and_kept(lane: Lane, tmp_path:
             ready = ask(gateway.ports[0], path="/readyz")
             assert (ready.status, ready.document["undelivered"]) == (503, 1)
             assert gateway.ends(signal.SIGTERM) == 0
-            assert "1 events are not delivered; they stay in the log" in gateway.said()
+            assert "1 events are not delivered; they stay in the log" in gateway.stderr_text()
     assert (state / "audit.log").read_text().count("\n") == 1
 
 
@@ -215,5 +215,5 @@ def test_bad_settings_end_with_one_sentence(
     config.write_text(json.dumps(lane.settings(**changes)))
     gateway = Program("mocks.gateway", ["--config", str(config)], tmp_path / "gateway.log")
     assert gateway.ends() == 2
-    assert words in gateway.said()
-    assert gateway.said().count("\n") == 1
+    assert words in gateway.stderr_text()
+    assert gateway.stderr_text().count("\n") == 1

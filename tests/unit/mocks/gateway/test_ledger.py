@@ -136,9 +136,9 @@ def test_the_checkpoint_never_passes_an_open_event(tmp_path: Path) -> None:
         worker.start()
         while sorted(receiver.got) != [b"a", b"c"]:
             await asyncio.sleep(0.001)
-        left_count = await worker.drain(0.0)
+        remaining_count = await worker.drain(0.0)
         await worker.stop()
-        return left_count
+        return remaining_count
 
     assert asyncio.run(scene()) == 1
     assert read_checkpoint(tmp_path) == len(b"a\n")

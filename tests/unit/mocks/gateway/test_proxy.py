@@ -223,8 +223,8 @@ def test_personal_data_is_masked_on_both_ways(tmp_path: Path) -> None:
         answer = await rig.ask(chat("mail joe@example.com please", temperature=0.5))
         sent = json.loads(rig.seen[0].body)
         assert sent == chat("mail [EMAIL] please", temperature=0.5)
-        said = read_plain(answer.body)
-        assert (said.text, said.usage) == ("my number is [SSN]", Usage(7, 9, 16))
+        message = read_plain(answer.body)
+        assert (message.text, message.usage) == ("my number is [SSN]", Usage(7, 9, 16))
 
     play(Rig(tmp_path, ("prompt-injection", "pii"), say(plain("my number is 123-45-6789"))), scene)
 
@@ -234,9 +234,9 @@ def test_personal_data_across_chunks_is_masked(tmp_path: Path) -> None:
 
     async def scene(rig: Rig) -> None:
         answer = await rig.ask(chat(stream=True))
-        said = read_stream([(0, answer.body)])
-        assert (said.text, said.is_done, said.is_broken) == ("card [CARD] thanks", True, False)
-        assert (said.usage, said.finish_reason) == (Usage(7, 9, 16), "stop")
+        message = read_stream([(0, answer.body)])
+        assert (message.text, message.is_done, message.is_broken) == ("card [CARD] thanks", True, False)
+        assert (message.usage, message.finish_reason) == (Usage(7, 9, 16), "stop")
 
     play(Rig(tmp_path, ("pii",), say(streamed("card 4111 11", "11 1111 ", "1111 thanks"))), scene)
 
@@ -362,7 +362,7 @@ def test_a_fresh_connection_that_dies_is_not_tried_again(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("call", "statuses", "told"),
+    ("call", "statuses", "reported"),
     [
         ("validate", [500, 500, 500], (503, "token_validation_unavailable")),
         ("usage-authorizations", [503, 503, 503], (503, "usage_authorization_unavailable")),
@@ -371,7 +371,7 @@ def test_a_fresh_connection_that_dies_is_not_tried_again(tmp_path: Path) -> None
     ],
 )
 def test_a_control_plane_that_fails_lets_nothing_pass(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, statuses: list[int], told: tuple[int, str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, statuses: list[int], reported: tuple[int, str]
 ) -> None:
     """Each admission call that fails ends the request with its published code before the provider is called."""
     monkeypatch.setattr(control.random, "uniform", lambda *_: 0.001)
@@ -379,7 +379,7 @@ def test_a_control_plane_that_fails_lets_nothing_pass(
     async def scene(rig: Rig) -> None:
         rig.failing[call] = list(statuses)
         answer = await rig.ask(chat())
-        assert (answer.status, answer.code) == told
+        assert (answer.status, answer.code) == reported
         assert rig.seen == []
         assert rig.failing[call] == []
 

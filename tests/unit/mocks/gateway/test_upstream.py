@@ -50,7 +50,7 @@ async def head(reader: asyncio.StreamReader) -> bytes:
     return await reader.readuntil(b"\r\n\r\n")
 
 
-def saying(*pieces: bytes) -> Script:
+def version_text(*pieces: bytes) -> Script:
     """A server that answers every request with these pieces and closes after the last request."""
 
     async def script(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -74,7 +74,7 @@ def test_connections_are_kept_and_the_last_one_is_used_first() -> None:
         assert [await answer.whole(100) for answer in answers] == [b"ok", b"ok"]
         assert await (await pool.send(GET)).whole(100) == b"ok"
 
-    assert play(saying(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), scene) == 2
+    assert play(version_text(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), scene) == 2
 
 
 def test_chunks_are_decoded_and_told_read_by_read() -> None:
@@ -93,7 +93,7 @@ def test_chunks_are_decoded_and_told_read_by_read() -> None:
             found.append(piece)
         assert found == [b"abcde", b"f"]
 
-    play(saying(*pieces), scene)
+    play(version_text(*pieces), scene)
 
 
 def test_an_answer_that_ends_with_the_connection_is_whole() -> None:
@@ -132,7 +132,7 @@ def test_what_is_not_http_is_lost() -> None:
         with pytest.raises(UpstreamLost, match="not HTTP"):
             await pool.send(GET)
 
-    play(saying(b"good day\r\n\r\n"), scene)
+    play(version_text(b"good day\r\n\r\n"), scene)
 
 
 def test_silence_has_a_limit() -> None:
@@ -164,7 +164,7 @@ def test_a_hint_before_the_answer_is_passed_over() -> None:
         answer = await pool.send(GET)
         assert (answer.status, await answer.whole(10)) == (200, b"ok")
 
-    play(saying(hint, b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"), scene)
+    play(version_text(hint, b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"), scene)
 
 
 def test_a_slow_reader_holds_the_sender_back_and_loses_nothing() -> None:
@@ -202,7 +202,7 @@ def test_an_answer_that_is_too_large_is_given_up() -> None:
         with pytest.raises(UpstreamLost, match="larger than 1 bytes"):
             await (await pool.send(GET)).whole(1)
 
-    play(saying(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"), scene)
+    play(version_text(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"), scene)
 
 
 @pytest.mark.parametrize("url", ["http://192.0.2.1:80", "https://127.0.0.1:80", "http://127.0.0.1", "127.0.0.1:80"])

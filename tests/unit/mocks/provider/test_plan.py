@@ -52,11 +52,11 @@ def test_jitter_is_added_to_the_residence_and_counted(provider: Program) -> None
     """Each request stays the delay and its own draw, and the counts tell exactly what was drawn."""
     reset(provider)
     calm_ns = residences_ns(provider)
-    told = reset(provider, jitter_s=JITTER_S, jitter_seed=7)
+    reported = reset(provider, jitter_s=JITTER_S, jitter_seed=7)
     shaken_ns, expected = residences_ns(provider), draws_s(7)
     counted = counters(provider)
 
-    assert (told["jitter_s"], told["stamps"]) == (JITTER_S, True)
+    assert (reported["jitter_s"], reported["stamps"]) == (JITTER_S, True)
     assert all(ns >= (DELAY_S + drawn) * NS - 1 for ns, drawn in zip(shaken_ns, expected, strict=True))
     assert sum(shaken_ns) / sum(calm_ns) > 2
     assert counted["jitter_count"] == 12
@@ -105,10 +105,10 @@ def test_an_unstamped_answer_lacks_the_stamps_and_nothing_else(provider: Program
 def test_a_reset_that_names_neither_has_neither(provider: Program) -> None:
     """Jitter and missing stamps do not leak into the window of a caller that knows nothing of them."""
     reset(provider, jitter_s=JITTER_S, stamps=False)
-    told = reset(provider)
+    reported = reset(provider)
     body = ask(provider.ports[0], chat()).body
     counted = counters(provider)
-    assert (told["jitter_s"], told["stamps"]) == (0, True)
+    assert (reported["jitter_s"], reported["stamps"]) == (0, True)
     assert stamps.find_stamp(body) is not None
     assert (counted["jitter_count"], counted["jitter_mean_s"], counted["unstamped_count"]) == (0, None, 0)
 

@@ -1,4 +1,4 @@
-"""Charts: pictures that need nothing else, have names, and hold firm figures only."""
+"""Charts: pictures that need nothing else, have names, and hold reliable figures only."""
 
 from __future__ import annotations
 

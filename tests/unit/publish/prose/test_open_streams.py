@@ -106,9 +106,9 @@ def test_the_sentences_stay_those_of_the_plainest_load() -> None:
 def test_the_terminal_tells_the_memory_of_a_stream() -> None:
     """One sentence with every gateway, its interval and its label; the baseline has none."""
     text = campaign_text(campaign())
-    said = next(line for line in text.splitlines() if "more open stream" in line)
-    assert "Reference (mock, not a product) 22 KiB, 20 KiB to 24 KiB (chain none)" in said
-    assert "direct" not in said
+    message = next(line for line in text.splitlines() if "more open stream" in line)
+    assert "Reference (mock, not a product) 22 KiB, 20 KiB to 24 KiB (chain none)" in message
+    assert "direct" not in message
 
 
 def test_open_streams_alone_are_an_answer() -> None:

@@ -74,7 +74,7 @@ def test_the_first_three_sentences_answer_the_reader() -> None:
 
 
 def test_the_answer_leaves_out_figures_with_few_samples() -> None:
-    """A percentile that is not firm stands in no sentence."""
+    """A percentile that is not reliable stands in no sentence."""
     few = timing(9.4, 12.2, 15.0, n=100)
     few = few.model_copy(update={"few_samples": {"p95": "95th of 100", "p99": "99th of 100"}})
     load = clients(1)
@@ -104,8 +104,8 @@ def test_a_limit_of_the_rig_is_not_a_reproach_in_the_gateways_row() -> None:
     load = rate(50)
     limited = without("rig_limited", "oha lagged", "litellm", load)
     table = campaign_of(summary([cell("direct", load), limited]), "c1").tables[0]
-    said = table.sections[0].rows[1].cells[2]
-    assert (said.text, said.small) == ("no figure: limit of the rig", "")
+    message = table.sections[0].rows[1].cells[2]
+    assert (message.text, message.small) == ("no figure: limit of the rig", "")
     assert (
         table.footnotes[0].text
         == "limit of the rig, not of the gateway: 0 of 0 runs accepted, 3 wanted; load_limit: oha lagged"
@@ -333,7 +333,7 @@ def test_first_bytes_that_a_driver_does_not_give_are_told_once() -> None:
     """Plain answers without first-byte times leave the TTFB table with a sentence."""
     table = next(t for t in view("whole").tables if t.id == "c1-ttfb")
     assert [s.title for s in table.sections] == [f"Chain {c} · stream" for c in ("none", "starter", "finance")]
-    assert "Absent for plain answers: the driver does not tell it." in table.caption
+    assert "Absent for plain answers: not reported by the driver." in table.caption
 
 
 def test_a_campaign_of_the_baseline_alone_is_a_page() -> None:

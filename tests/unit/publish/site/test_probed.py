@@ -50,8 +50,8 @@ def test_added_time_and_cpu_are_the_sentence_and_the_shift_is_not() -> None:
     assert costs.startswith(
         "With one client and chain none, Reference (mock, not a product) adds at the median 0.62 ms (p95 0.87)"
     )
-    for told in ("to the first content of streams", "0.71 ms (p95 0.93) to their end", "0.81 ms (plain)", "CPU"):
-        assert told in costs
+    for reported in ("to the first content of streams", "0.71 ms (p95 0.93) to their end", "0.81 ms (plain)", "CPU"):
+        assert reported in costs
     assert "without a gateway the same measure shows 0.11 ms to plain answers" in costs
     assert "shift" not in costs
 
@@ -59,7 +59,7 @@ def test_added_time_and_cpu_are_the_sentence_and_the_shift_is_not() -> None:
 def test_a_lane_without_stamps_falls_back_to_its_shift() -> None:
     """Where stamps did not come through the sentence shifts, and no added time of another lane stands for it."""
     load = clients(1)
-    gone = seen(cell("litellm", load), added_ms=Absent(absent="no_inband"))
+    gone = seen(cell("litellm", load), added_ms=Absent(absent="no_stamps"))
     costs = campaign_of(summary([seen(cell("direct", load)), seen(cell("reference", load)), gone]), "c1").answer[1]
     assert "LiteLLM proxy shifts the median by 9.40 ms" in costs
     assert "Reference (mock, not a product) adds at the median 0.62 ms" in costs
@@ -248,19 +248,19 @@ def test_hostile_text_cannot_come_in_by_a_new_figure() -> None:
 
 @pytest.mark.parametrize("driver", ["oha", "probe"])
 def test_a_table_says_whose_added_times_they_are(driver: str) -> None:
-    """Beside oha the probe rides along and the table says so; where it drives there is nothing to tell apart."""
+    """Beside oha a companion probe runs and the table says so; where it drives there is nothing to tell apart."""
     alone = RateLoad(50.0, 30.0, 1500, 32, 25, 60.0)
     load = alone.with_companion("probe", "auto") if driver == "oha" else alone
     cells = [seen(cell(gateway, load)).model_copy(update={"driver": driver}) for gateway in ("direct", "litellm")]
     made = summary(cells)
 
-    said = {
-        "oha": "Driven by oha; added time is that of the probe, which rides along",
+    message = {
+        "oha": "Driven by oha; added time is measured by the companion probe",
         "probe": "Driven by the built-",
     }
     for text in (" ".join(table(campaign_of(made, "c1"), "rate-plain").caption), campaign_text(made)):
-        assert said[driver] in text
-        assert ("rides along" in text) == (driver == "oha")
+        assert message[driver] in text
+        assert ("companion probe" in text) == (driver == "oha")
 
 
 def test_legs_stand_beside_their_sum_with_claim_and_stamps() -> None:
@@ -353,8 +353,13 @@ def test_every_table_of_a_probe_reaches_the_markdown_page() -> None:
         "The load generator",
     ):  # fmt: skip
         assert f"### {title}\n" in text
-    for told in ("7.80 (7.41 to 8.19)", "0.71 (0.68 to 0.74)", "4.10 (added +3.70)", "served 66 of 150 per second"):
-        assert told in text
+    for reported in (
+        "7.80 (7.41 to 8.19)",
+        "0.71 (0.68 to 0.74)",
+        "4.10 (added +3.70)",
+        "served 66 of 150 per second",
+    ):
+        assert reported in text
 
 
 def test_the_terminal_shows_both_added_times_and_the_remarks() -> None:
@@ -377,6 +382,6 @@ def test_the_terminal_shows_both_added_times_and_the_remarks() -> None:
         "valid",
     ]
     text = "\n".join(lines)
-    assert "no inband (4 cells): The provider's stamp does not come through this lane." in text
+    assert "no stamps (4 cells): The provider's stamp does not come through this lane." in text
     assert "stalls (4 cells): Some chunks came after more than ten times the provider's own gap." in text
     assert "99 attempts: 99 accepted, 0 rejected." in text

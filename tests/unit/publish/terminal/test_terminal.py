@@ -57,17 +57,17 @@ def test_rows_without_figures_say_what_became_of_them() -> None:
     assert "150 – – – – – – – – 0/0 not supported" in litellm
     assert "10 – – – – – – – – – 0/6 errored" in litellm
     text = "\n".join(lines)
-    said = "0 of 6 runs accepted, 3 wanted; errors: 12 of 1,000 requests answered 500"
-    assert f"litellm.starter.work.stream.clients-10: {said}" in text
+    message = "0 of 6 runs accepted, 3 wanted; errors: 12 of 1,000 requests answered 500"
+    assert f"litellm.starter.work.stream.clients-10: {message}" in text
     assert "149 attempts: 141 accepted, 8 rejected (2 for failed requests)." in text
 
 
 def test_few_samples_and_a_limiting_baseline_are_remarked() -> None:
-    """A figure that is not firm has its sign with an explanation, and a flag its sentence."""
+    """A figure that is not reliable has its sign with an explanation, and a flag its sentence."""
     text = campaign_text(whole())
     row = next(line for line in text.splitlines() if line.startswith("litellm") and "?" in line)
     assert "−0.30?" in row.split()
-    assert "? behind a figure: 1 to 9 samples lie beyond it, so it is not firm." in text
+    assert "? behind a figure: 1 to 9 samples lie beyond it, so it is not reliable." in text
     assert "baseline limited (2 cells): The direct lane's own p99" in text
 
 
@@ -138,7 +138,7 @@ class Done:
 
     done_count: int = 1
     total_count: int = 12
-    left_s: float = 200.0
+    remaining_s: float = 200.0
 
 
 class Terminal(io.StringIO):

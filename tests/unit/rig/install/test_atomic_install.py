@@ -14,15 +14,15 @@ from weighbridge.command import Command, Ended
 from weighbridge.errors import ToolMissing
 from weighbridge.record.host import ToolFacts
 from weighbridge.rig.install.atomic_install import (
-    MARK,
-    InstallMark,
+    MARKER,
+    InstallMarker,
     Step,
     Workshop,
     being_built,
     exclusive,
-    read_mark,
+    read_marker,
     run_step,
-    write_mark,
+    write_marker,
 )
 from weighbridge.rig.install.installer_environment import for_installers, secrets_of
 from weighbridge.rig.processes.supervisor import Supervisor
@@ -31,30 +31,32 @@ FACTS = ToolFacts(name="thing", version="1.0", sha256="0" * 64, source="python")
 
 
 def fill_in(part: Path) -> None:
-    """Put a program and its mark into a folder."""
+    """Put a program and its marker into a folder."""
     (part / "program").write_text("x")
-    write_mark(part, InstallMark(tool=FACTS, program="program"))
+    write_marker(part, InstallMarker(tool=FACTS, program="program"))
 
 
-def test_a_folder_without_its_mark_is_not_installed(tmp_path: Path) -> None:
-    """A program alone is nothing: only the mark makes it an install."""
+def test_a_folder_without_its_marker_is_not_installed(tmp_path: Path) -> None:
+    """A program alone is nothing: only the marker makes it an install."""
     (tmp_path / "program").write_text("x")
-    assert read_mark(tmp_path) is None
+    assert read_marker(tmp_path) is None
     fill_in(tmp_path)
-    assert read_mark(tmp_path) == InstallMark(tool=FACTS, program="program")
+    assert read_marker(tmp_path) == InstallMarker(tool=FACTS, program="program")
 
 
 @pytest.mark.parametrize("damage", ["cut", "empty", "later", "program"])
 def test_a_damaged_install_is_not_installed(tmp_path: Path, damage: str) -> None:
-    """A cut, empty or later mark, and one whose program is gone, count as nothing."""
+    """A cut, empty or later marker, and one whose program is gone, count as nothing."""
     fill_in(tmp_path)
-    mark = tmp_path / MARK
+    marker = tmp_path / MARKER
     if damage == "program":
         (tmp_path / "program").unlink()
     else:
-        text = mark.read_text()
-        mark.write_text({"cut": text[:40], "empty": "", "later": text.replace("installed/1", "installed/9")}[damage])
-    assert read_mark(tmp_path) is None
+        text = marker.read_text()
+        marker.write_text(
+            {"cut": text[:40], "empty": "", "later": text.replace("installed/1", "installed/9")}[damage]
+        )
+    assert read_marker(tmp_path) is None
 
 
 def test_what_fails_leaves_nothing_and_what_was_there_stays(tmp_path: Path) -> None:
@@ -70,7 +72,7 @@ def test_what_fails_leaves_nothing_and_what_was_there_stays(tmp_path: Path) -> N
     with pytest.raises(RuntimeError), being_built(folder) as part:
         fail_half_way(part)
     assert [entry.name for entry in folder.parent.iterdir()] == ["thing-1"]
-    assert read_mark(folder) is not None
+    assert read_marker(folder) is not None
 
 
 def test_remains_of_a_killed_install_are_removed_and_those_of_others_are_not(tmp_path: Path) -> None:
@@ -85,8 +87,8 @@ def test_remains_of_a_killed_install_are_removed_and_those_of_others_are_not(tmp
     assert sorted(entry.name for entry in tmp_path.iterdir()) == [".thing-10.live.part", "thing-1"]
 
 
-def test_a_block_that_writes_no_mark_has_installed_nothing(tmp_path: Path) -> None:
-    """Without a mark at its end the folder does not appear."""
+def test_a_block_that_writes_no_marker_has_installed_nothing(tmp_path: Path) -> None:
+    """Without a marker at its end the folder does not appear."""
     with pytest.raises(ToolMissing), being_built(tmp_path / "thing") as part:
         (part / "program").write_text("x")
     assert not list(tmp_path.iterdir())
@@ -99,34 +101,34 @@ def test_a_second_process_waits_until_the_first_is_gone(tmp_path: Path) -> None:
         "with exclusive(Path(sys.argv[1]), print):\n  print('held', flush=True); time.sleep(60)"
     )
     holder = subprocess.Popen([sys.executable, "-c", hold, str(tmp_path)], stdout=subprocess.PIPE)
-    told: list[str] = []
+    reported: list[str] = []
     try:
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"held\n"
 
-        def tell(text: str) -> None:
-            told.append(text)
+        def report(text: str) -> None:
+            reported.append(text)
             holder.kill()
 
-        with exclusive(tmp_path, tell):
+        with exclusive(tmp_path, report):
             assert holder.wait() == -9
             with (tmp_path / "install.lock").open("a") as lock, pytest.raises(BlockingIOError):
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     finally:
         holder.kill()
         holder.communicate()
-    assert len(told) == 1
-    assert "waiting" in told[0]
+    assert len(reported) == 1
+    assert "waiting" in reported[0]
 
 
-def workshop(tmp_path: Path, supervisor: Supervisor, told: list[str], **environ: str) -> Workshop:
+def workshop(tmp_path: Path, supervisor: Supervisor, reported: list[str], **environ: str) -> Workshop:
     """A workshop with the real supervisor."""
-    return Workshop(supervisor, told.append, {"PATH": os.environ["PATH"], **environ})
+    return Workshop(supervisor, reported.append, {"PATH": os.environ["PATH"], **environ})
 
 
 def test_a_failed_step_names_its_log_and_keeps_addresses_out_of_the_sentence(tmp_path: Path) -> None:
     """The sentence goes into records, so the program's own words are only told and logged, without secrets."""
-    told: list[str] = []
+    reported: list[str] = []
     step = Step(
         what="installing thing",
         argv=("sh", "-c", 'echo "no such package at $UV_INDEX_URL, $CARGO_REGISTRY_TOKEN" >&2; exit 3'),
@@ -135,7 +137,7 @@ def test_a_failed_step_names_its_log_and_keeps_addresses_out_of_the_sentence(tmp
     )
     environ = {"UV_INDEX_URL": "http://inside.example", "CARGO_REGISTRY_TOKEN": "hush"}
     with Supervisor(tmp_path / "state", search_path=os.environ["PATH"]) as supervisor:
-        shop = workshop(tmp_path, supervisor, told, **environ)
+        shop = workshop(tmp_path, supervisor, reported, **environ)
         with pytest.raises(ToolMissing) as failure:
             run_step(shop, step, tmp_path / ".weighbridge" / "logs" / "install-thing.log")
     assert str(failure.value) == (
@@ -143,8 +145,8 @@ def test_a_failed_step_names_its_log_and_keeps_addresses_out_of_the_sentence(tmp
     )
     log = (tmp_path / ".weighbridge" / "logs" / "install-thing.log").read_text()
     assert "http://inside.example" in log
-    assert "http://inside.example" in "".join(told)
-    assert "hush" not in log.partition("\n")[2] + "".join(told)
+    assert "http://inside.example" in "".join(reported)
+    assert "hush" not in log.partition("\n")[2] + "".join(reported)
 
 
 def test_a_step_that_takes_too_long_says_so(tmp_path: Path) -> None:
@@ -192,8 +194,8 @@ def test_installers_see_what_the_machine_needs_and_nothing_else() -> None:
 
 def test_the_lock_is_free_again_after_the_block(tmp_path: Path) -> None:
     """Two installs one after the other in one process do not wait for each other."""
-    told: list[str] = []
+    reported: list[str] = []
     for _ in range(2):
-        with exclusive(tmp_path, told.append):
+        with exclusive(tmp_path, reported.append):
             pass
-    assert told == []
+    assert reported == []

@@ -38,9 +38,9 @@ def executable(path: Path, text: str) -> Path:
     return path
 
 
-def put_oha(folder: Path, says: str) -> Path:
+def put_oha(folder: Path, version_text: str) -> Path:
     """An oha that answers `--version` with `says`."""
-    return executable(folder / "oha", f"#!/bin/sh\necho '{says}'\n")
+    return executable(folder / "oha", f"#!/bin/sh\necho '{version_text}'\n")
 
 
 class Bench:
@@ -51,9 +51,9 @@ class Bench:
         self.notes.mkdir()
         self.bin = tmp_path / "bin"
         self.home = tmp_path / ".weighbridge"
-        self.told: list[str] = []
+        self.reported: list[str] = []
         self.environ = {"PATH": f"{self.bin}:/usr/bin:/bin", "HOME": str(tmp_path)}
-        self.shop = Workshop(supervisor, self.told.append, self.environ)
+        self.shop = Workshop(supervisor, self.reported.append, self.environ)
         self.tools = Toolbox(self.home)
         self.put_cargo()
 
@@ -81,7 +81,7 @@ def test_a_new_enough_oha_on_path_is_used(bench: Bench, version: str) -> None:
     assert tool.path == program
     assert (tool.facts.version, tool.facts.source, tool.facts.build) == (version, "path", None)
     assert tool.facts.sha256 == hashlib.sha256(program.read_bytes()).hexdigest()
-    assert bench.told == []
+    assert bench.reported == []
 
 
 @pytest.mark.parametrize("version", ["1.13.0", "1.9.9", "0.6.5"])
@@ -93,13 +93,13 @@ def test_an_old_oha_on_path_is_refused_by_its_version(bench: Bench, version: str
     assert found.remark is not None
     assert version in found.remark
     assert bench.tools.ensure_oha(bench.shop).facts.source == "cargo"
-    assert version in bench.told[0]
+    assert version in bench.reported[0]
 
 
-@pytest.mark.parametrize("says", ["", "ohai 1.16.0", "oha", "usage: oha"])
-def test_an_oha_that_does_not_tell_its_version_is_not_used(bench: Bench, says: str) -> None:
+@pytest.mark.parametrize("version_text", ["", "ohai 1.16.0", "oha", "usage: oha"])
+def test_an_oha_that_does_not_tell_its_version_is_not_used(bench: Bench, version_text: str) -> None:
     """A program of that name that says something else is passed over, with a remark."""
-    put_oha(bench.bin, says)
+    put_oha(bench.bin, version_text)
     found = bench.tools.find_oha(bench.environ["PATH"])
     assert found.tool is None
     assert "does not tell its version" in (found.remark or "")
@@ -118,8 +118,8 @@ def test_the_build_is_pinned_said_before_and_recorded(bench: Bench) -> None:
     tool = bench.tools.install_oha(bench.shop)
     words = bench.calls()[0].split()
     assert words[:5] == ["install", "oha", "--version", oha.VERSION, "--locked"]
-    assert "minutes" in bench.told[0]
-    assert "MB" in bench.told[0]
+    assert "minutes" in bench.reported[0]
+    assert "MB" in bench.reported[0]
     assert tool.facts.build == "without LTO, 16 codegen units"
     assert tool.facts.sha256 == hashlib.sha256(tool.path.read_bytes()).hexdigest()
     seen = (bench.notes / "env").read_text()
@@ -151,7 +151,7 @@ def test_a_failed_build_says_where_its_output_is_and_the_next_one_works(bench: B
     with pytest.raises(ToolMissing, match=r"exit code 101; its output is in \.weighbridge/logs/install-oha\.log"):
         bench.tools.install_oha(bench.shop)
     assert "linker cc not found" in (bench.home / "logs" / "install-oha.log").read_text()
-    assert any("linker cc not found" in text for text in bench.told)
+    assert any("linker cc not found" in text for text in bench.reported)
     assert not list((bench.home / "tools").iterdir())
     assert bench.tools.find_oha(bench.environ["PATH"]).tool is None
     bench.put_cargo()
@@ -184,10 +184,10 @@ def test_progress_is_told_while_cargo_builds(bench: Bench) -> None:
         f'while [ ! -e "{mark}" ] && [ $n -lt 200 ]; do sleep 0.1; n=$((n+1)); done'
     )
 
-    def tell(text: str) -> None:
-        bench.told.append(text)
+    def report(text: str) -> None:
+        bench.reported.append(text)
         if "crates" in text:
             mark.touch()
 
-    bench.tools.install_oha(Workshop(bench.shop.runner, tell, bench.environ))
-    assert f"building oha {oha.VERSION}: 13 of about {oha.CRATE_COUNT} crates" in bench.told
+    bench.tools.install_oha(Workshop(bench.shop.runner, report, bench.environ))
+    assert f"building oha {oha.VERSION}: 13 of about {oha.CRATE_COUNT} crates" in bench.reported

@@ -17,16 +17,16 @@ assert isinstance(WRK, OnPath)
 USAGE = "Copyright (C) 2012 Will Glozer\nUsage: wrk <options> <url>"
 
 
-def put_wrk(folder: Path, says: str) -> Path:
+def put_wrk(folder: Path, version_text: str) -> Path:
     """A program of that name that prints so and ends with 1, as wrk does for its version."""
     program = folder / "wrk"
-    program.write_text(f"#!/bin/sh\ncat <<'END'\n{says}\nEND\nexit 1\n")
+    program.write_text(f"#!/bin/sh\ncat <<'END'\n{version_text}\nEND\nexit 1\n")
     program.chmod(0o755)
     return program
 
 
 @pytest.mark.parametrize(
-    ("says", "version"),
+    ("version_text", "version"),
     [
         (f"wrk debian/4.1.0-3+b2 [epoll] {USAGE}", "4.1.0-3+b2"),
         (f"wrk 4.2.0 [kqueue] {USAGE}", "4.2.0"),
@@ -34,9 +34,9 @@ def put_wrk(folder: Path, says: str) -> Path:
         (f"wrk 10.0 [epoll] {USAGE}", "10.0"),
     ],
 )
-def test_a_wrk_on_path_is_used_with_its_version(tmp_path: Path, says: str, version: str) -> None:
+def test_a_wrk_on_path_is_used_with_its_version(tmp_path: Path, version_text: str, version: str) -> None:
     """Whatever stands before the number, and although `-v` ends with 1."""
-    program = put_wrk(tmp_path, says)
+    program = put_wrk(tmp_path, version_text)
     tool = require_on_path(WRK, f"{tmp_path}:/usr/bin:/bin")
     assert tool.path == program
     assert (tool.facts.name, tool.facts.version, tool.facts.source) == ("wrk", version, "path")
@@ -44,7 +44,7 @@ def test_a_wrk_on_path_is_used_with_its_version(tmp_path: Path, says: str, versi
 
 
 @pytest.mark.parametrize(
-    ("says", "reason"),
+    ("version_text", "reason"),
     [
         (f"wrk 4.0.2 [epoll] {USAGE}", "is version 4.0.2"),
         (f"wrk 3.1.2 [epoll] {USAGE}", "is version 3.1.2"),
@@ -52,9 +52,9 @@ def test_a_wrk_on_path_is_used_with_its_version(tmp_path: Path, says: str, versi
         ("usage: something else 4.1.0", "does not tell its version"),
     ],
 )
-def test_another_or_an_old_wrk_is_passed_over(tmp_path: Path, says: str, reason: str) -> None:
+def test_another_or_an_old_wrk_is_passed_over(tmp_path: Path, version_text: str, reason: str) -> None:
     """The remark says why, and the error how to get a better one."""
-    put_wrk(tmp_path, says)
+    put_wrk(tmp_path, version_text)
     found = find_on_path(WRK, f"{tmp_path}:/usr/bin:/bin")
     assert found.tool is None
     assert reason in (found.remark or "")

@@ -77,7 +77,7 @@ class Bench:
         self.folder = tmp_path / "recipes" / "tiny"
         self.folder.mkdir(parents=True)
         self.home = tmp_path / ".weighbridge"
-        self.told: list[str] = []
+        self.reported: list[str] = []
         # No network: the machine's own setting of where packages come from reaches uv through its environment.
         self.environ = {
             "PATH": os.environ["PATH"],
@@ -86,7 +86,7 @@ class Bench:
             "UV_FIND_LINKS": str(self.wheels),
             "PYTHONDONTWRITEBYTECODE": "1",
         }
-        self.shop = Workshop(supervisor, self.told.append, self.environ)
+        self.shop = Workshop(supervisor, self.reported.append, self.environ)
         self.sha256 = make_wheel(self.wheels)
 
     def recipe(self, lock: str | None = None, version: str = "1.0", program: str = "tiny") -> Recipe:
@@ -137,10 +137,10 @@ def test_a_second_install_is_a_look_at_a_file(bench: Bench) -> None:
     """Nothing is called any more: a uv that only fails does no harm."""
     recipe = bench.recipe()
     first = install_python(recipe, bench.home, bench.shop)
-    broken = Workshop(bench.shop.runner, bench.told.append, bench.environ, uv=Path("/bin/false"))
-    count = len(bench.told)
+    broken = Workshop(bench.shop.runner, bench.reported.append, bench.environ, uv=Path("/bin/false"))
+    count = len(bench.reported)
     assert install_python(recipe, bench.home, broken) == first
-    assert len(bench.told) == count
+    assert len(bench.reported) == count
 
 
 def test_a_new_note_does_not_install_anew_and_a_new_list_does(bench: Bench) -> None:
@@ -196,7 +196,7 @@ def test_another_version_than_pinned_is_not_installed(bench: Bench, tmp_path: Pa
         f'while [ "$1" != --python ]; do shift; done\n"{uv.find_uv_bin()}" pip install --python "$2" tiny-gate==2.0\n'
     )
     other.chmod(0o755)
-    shop = Workshop(bench.shop.runner, bench.told.append, bench.environ, uv=other)
+    shop = Workshop(bench.shop.runner, bench.reported.append, bench.environ, uv=other)
     with pytest.raises(ToolMissing, match=r"Tiny_Gate 2\.0 in the environment that uv made; expected 1\.0"):
         install_python(bench.recipe(), bench.home, shop)
     assert bench.remains() == []

@@ -109,11 +109,11 @@ def test_a_dripping_server_cannot_outlast_the_deadline(serve: Serve) -> None:
     assert time.monotonic() - began < 0.15 * len(OK) / 2
 
 
-@pytest.mark.parametrize("said", [b"", b"SSH-2.0-nope\r\n", b"HTTP/1.1 abc\r\n\r\n", b"\x00" * 70_000])
-def test_no_http_is_a_connection_error(serve: Serve, said: bytes) -> None:
+@pytest.mark.parametrize("message", [b"", b"SSH-2.0-nope\r\n", b"HTTP/1.1 abc\r\n\r\n", b"\x00" * 70_000])
+def test_no_http_is_a_connection_error(serve: Serve, message: bytes) -> None:
     """A peer that speaks something else, or nothing, raises ConnectionError and nothing outside OSError."""
     with pytest.raises(ConnectionError, match="GET http://127"):
-        http.call("GET", serve(said), timeout_s=5)
+        http.call("GET", serve(message), timeout_s=5)
 
 
 def test_nobody_there_is_connection_refused() -> None:

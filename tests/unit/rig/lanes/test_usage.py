@@ -246,7 +246,7 @@ def test_flushes_are_absent_with_a_reason(tmp_path: Path) -> None:
     stat = tmp_path / "sys/dev/block" / device / "stat"
     stat.write_text(" ".join(["1"] * 11))
     machine = Machine(tmp_path, "Linux")
-    assert flush_counter.counter_of(tmp_path, machine).absent == "kernel_does_not_count"
+    assert flush_counter.counter_of(tmp_path, machine).absent == "not_counted_by_kernel"
     stat.write_text(" ".join(map(str, range(1, 18))))
     assert flush_counter.counter_of(tmp_path, machine).read() == 16
 
@@ -266,13 +266,13 @@ def test_a_dead_child_is_absent_not_zero(start: Callable[..., Worker]) -> None:
 
 def test_a_lane_without_a_process_of_ours_says_which_kind_it_is() -> None:
     """The baseline has no gateway; a gateway that runs elsewhere is one, whose cost is not ours to read."""
-    told = {kind: nothing_of_ours(is_baseline=kind).absent.values() for kind in (True, False)}
-    assert {one.absent for one in told[True]} == {"no_gateway"}
-    assert {one.absent for one in told[False]} == {"runs_elsewhere"}
+    reported = {kind: nothing_of_ours(is_baseline=kind).absent.values() for kind in (True, False)}
+    assert {one.absent for one in reported[True]} == {"no_gateway"}
+    assert {one.absent for one in reported[False]} == {"runs_elsewhere"}
 
 
 def test_processes_started_before_the_group_come_in(tmp_path: Path) -> None:
-    """A child process that was outside the group is swept in by the first reading, and its CPU is counted."""
+    """A child process that was outside the group is moved in by the first reading, and its CPU is counted."""
     code = "import subprocess,sys;subprocess.run(['sleep','60'])"
     with Supervisor(tmp_path / "state", search_path=os.environ["PATH"]) as supervisor:
         child = supervisor.start(
@@ -284,12 +284,12 @@ def test_processes_started_before_the_group_come_in(tmp_path: Path) -> None:
         while len(child.members()) != 2:
             assert time.monotonic() < deadline
             time.sleep(0.01)
-        stray = next(member.pid for member in child.members() if member.pid != child.pid)
+        orphan = next(member.pid for member in child.members() if member.pid != child.pid)
         parent = cgroup.find_parents(Machine(), [])[0]
-        (parent.path / "cgroup.procs").write_text(str(stray))
+        (parent.path / "cgroup.procs").write_text(str(orphan))
         assert child.group.pids() == {child.pid}
         UsageMeter(child).begin()
-        assert child.group.pids() == {child.pid, stray}
+        assert child.group.pids() == {child.pid, orphan}
         path = child.group.path
     assert not path.exists()
 

@@ -15,15 +15,15 @@ from pathlib import Path
 import pytest
 
 from weighbridge.rig.processes import ports
-from weighbridge.rig.processes.sweep import sweep
+from weighbridge.rig.processes.cleanup import clean_up
 from weighbridge.rig.tree import process_tree
 
 # Holds a port, and has a grandchild that left the session and lost its parent; both ignore TERM when told so.
 CHILD = """
 import signal, socket, subprocess, sys
-if "deaf" in sys.argv:
+if "ignoring" in sys.argv:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-subprocess.run(["sh", "-c", "setsid sleep 60 & echo stray $!"])
+subprocess.run(["sh", "-c", "setsid sleep 60 & echo orphan $!"])
 server = socket.create_server(("127.0.0.1", int(sys.argv[1])))
 print("up", flush=True)
 while True:
@@ -61,30 +61,30 @@ class Parent:
     port: int
     guardian: process_tree.Member
     child: int
-    stray: int
-    mark: str
+    orphan: int
+    tag: str
 
     def await_clean(self) -> None:
-        """Fail unless no marked process, no guardian and no taken port is left."""
+        """Fail unless no tagged process, no guardian and no taken port is left."""
         deadline = time.monotonic() + 30
-        while process_tree.find((), self.mark) or process_tree.is_alive(self.guardian):
-            assert time.monotonic() < deadline, f"left: {process_tree.find((), self.mark)}"
+        while process_tree.find((), self.tag) or process_tree.is_alive(self.guardian):
+            assert time.monotonic() < deadline, f"left: {process_tree.find((), self.tag)}"
             time.sleep(0.02)
         assert ports.is_free(self.port)
         assert process_tree.start_of(self.child) is None
-        assert process_tree.start_of(self.stray) is None
+        assert process_tree.start_of(self.orphan) is None
 
     def await_count(self, count: int) -> None:
-        """Wait until as many marked processes as asked for are there."""
+        """Wait until as many tagged processes as asked for are there."""
         deadline = time.monotonic() + 30
-        while len(process_tree.find((), self.mark)) != count:
+        while len(process_tree.find((), self.tag)) != count:
             assert time.monotonic() < deadline
             time.sleep(0.02)
 
 
 @pytest.fixture
 def parent(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Parent]:
-    """A running parent with a child, a stray and a command; all are ended after the test, however it went."""
+    """A running parent with a child, an orphan and a command; all are ended after the test, however it went."""
     (port,) = ports.choose(1, None)
     process = subprocess.Popen(
         [sys.executable, "-c", PARENT, str(tmp_path), str(port), CHILD, getattr(request, "param", "polite")],
@@ -93,26 +93,26 @@ def parent(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Parent]:
         start_new_session=True,
     )
     assert process.stdout
-    guardian, child, stray = (int(word) for word in process.stdout.readline().split())
-    mark = json.loads((tmp_path / "processes.json").read_text())["mark"] + "."
+    guardian, child, orphan = (int(word) for word in process.stdout.readline().split())
+    tag = json.loads((tmp_path / "processes.json").read_text())["tag"] + "."
     member = process_tree.Member(guardian, process_tree.start_of(guardian) or "")
-    made = Parent(process, tmp_path, port, member, child, stray, mark)
+    made = Parent(process, tmp_path, port, member, child, orphan, tag)
     made.await_count(3)
     yield made
     process.kill()
     process.communicate()
-    process_tree.end(lambda: process_tree.find((), mark), term_s=0)
+    process_tree.end(lambda: process_tree.find((), tag), term_s=0)
     process_tree.send([member], signal.SIGKILL)
 
 
-deaf = pytest.mark.parametrize("parent", ["deaf"], indirect=True)
+ignoring = pytest.mark.parametrize("parent", ["ignoring"], indirect=True)
 
 
 @pytest.mark.parametrize(
-    ("parent", "to_group"), [("deaf", False), ("polite", True)], indirect=["parent"], ids=["alone", "group"]
+    ("parent", "to_group"), [("ignoring", False), ("polite", True)], indirect=["parent"], ids=["alone", "group"]
 )
 def test_a_killed_parent_leaves_nothing(parent: Parent, to_group: bool) -> None:
-    """KILL of the parent, alone or with its group: the guardian stops all, strays included, and frees the port."""
+    """KILL of the parent, alone or with its group: the guardian stops all, orphans included, and frees the port."""
     (os.killpg if to_group else os.kill)(parent.process.pid, signal.SIGKILL)
     assert parent.process.wait(30) == -signal.SIGKILL
     parent.await_clean()
@@ -133,7 +133,7 @@ def test_a_signal_stops_everything_in_order(parent: Parent, number: signal.Signa
     assert {path.name for path in parent.state.iterdir()} == {"log"}
 
 
-@deaf
+@ignoring
 def test_a_second_signal_does_not_cut_the_stop(parent: Parent) -> None:
     """TERM and HUP right after INT change neither the exit code nor the clean-up."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -144,11 +144,13 @@ def test_a_second_signal_does_not_cut_the_stop(parent: Parent) -> None:
     assert not (parent.state / "processes.json").exists()
 
 
-@deaf
+@ignoring
 def test_a_third_int_ends_the_parent_and_the_guardian_cleans(parent: Parent) -> None:
     """Three INTs end the parent at once, in the middle of its clean-up; the guardian does the rest."""
     os.kill(parent.process.pid, signal.SIGINT)
-    parent.await_count(2)  # the command has gone: the stop is under way, and the deaf child holds it up
+    parent.await_count(
+        2
+    )  # the command has gone: the stop is under way, and the child that ignores signals holds it up
     os.kill(parent.process.pid, signal.SIGINT)
     time.sleep(0.05)
     os.kill(parent.process.pid, signal.SIGINT)
@@ -180,25 +182,25 @@ def test_a_parent_killed_while_its_guardian_is_replaced(parent: Parent) -> None:
     parent.await_clean()
 
 
-def test_the_sweep_is_the_second_net(parent: Parent) -> None:
+def test_the_cleanup_is_the_second_net(parent: Parent) -> None:
     """Parent and guardian killed together leave processes; the next start stops them and says so, once."""
     os.kill(parent.process.pid, signal.SIGSTOP)  # or it would start another guardian in between
     os.kill(parent.guardian.pid, signal.SIGKILL)
     parent.process.kill()
     parent.process.wait()
-    assert len(process_tree.find((), parent.mark)) == 3
-    (sentence,) = sweep(parent.state)
+    assert len(process_tree.find((), parent.tag)) == 3
+    (sentence,) = clean_up(parent.state)
     assert f"stubborn (pid {parent.child})" in sentence
-    assert f"a process of it (pid {parent.stray})" in sentence
+    assert f"a process of it (pid {parent.orphan})" in sentence
     parent.await_clean()
     assert {path.name for path in parent.state.iterdir()} <= {"log", "guardian.log", "scratch"}
-    assert sweep(parent.state) == ()
+    assert clean_up(parent.state) == ()
 
 
-def test_the_sweep_leaves_a_living_run_alone(parent: Parent) -> None:
+def test_the_cleanup_leaves_a_living_run_alone(parent: Parent) -> None:
     """While its parent lives nothing of a run is touched."""
-    assert sweep(parent.state) == ()
-    assert len(process_tree.find((), parent.mark)) == 3
+    assert clean_up(parent.state) == ()
+    assert len(process_tree.find((), parent.tag)) == 3
     assert parent.process.poll() is None
     assert (parent.state / "processes.json").exists()
 
@@ -218,34 +220,34 @@ def _is_guardian(pid: int) -> bool:
 
 @pytest.fixture
 def stranger() -> Iterator[subprocess.Popen[bytes]]:
-    """A process that carries no mark of ours."""
+    """A process that carries no tag of ours."""
     with subprocess.Popen(["sleep", "60"], start_new_session=True) as process:
         yield process
         process.kill()
 
 
 @pytest.mark.parametrize("damage", [str, lambda text: text[:40], lambda text: text.replace("processes/1", "x/2")])
-def test_the_sweep_touches_no_stranger(
+def test_the_cleanup_touches_no_stranger(
     tmp_path: Path, stranger: subprocess.Popen[bytes], damage: Callable[[str], str]
 ) -> None:
-    """A register, whole or damaged, that names a process without the mark by its right pid and start stops nobody."""
+    """A register, whole or damaged, that names a process without the tag by its right pid and start stops nobody."""
     start = process_tree.start_of(stranger.pid)
-    group = {"name": "x", "pid": stranger.pid, "start": start, "mark": "ab" * 8, "ports": []}
+    group = {"name": "x", "pid": stranger.pid, "start": start, "tag": "ab" * 8, "ports": []}
     owner = {"pid": 2**22 + 1, "start": "1"}
-    document = {"schema": "weighbridge.processes/1", "owner": owner, "mark": "ab" * 8, "groups": [group]}
+    document = {"schema": "weighbridge.processes/1", "owner": owner, "tag": "ab" * 8, "groups": [group]}
     whole = json.dumps(document)
     (tmp_path / "processes.json").write_text(damage(whole))
-    said = sweep(tmp_path)
+    message = clean_up(tmp_path)
     assert stranger.poll() is None
     assert not (tmp_path / "processes.json").exists()
-    assert ("could not be read" in "".join(said)) == (damage(whole) != whole)
+    assert ("could not be read" in "".join(message)) == (damage(whole) != whole)
 
 
 def test_a_register_cannot_name_a_folder_outside(tmp_path: Path) -> None:
-    """A mark that is a path is refused: the sweep removes scratch folders by it."""
+    """A tag that is a path is refused: the cleanup removes scratch folders by it."""
     (tmp_path / "precious").mkdir()
     owner = {"pid": 2**22 + 1, "start": "1"}
-    document = {"schema": "weighbridge.processes/1", "owner": owner, "mark": "../precious", "groups": []}
+    document = {"schema": "weighbridge.processes/1", "owner": owner, "tag": "../precious", "groups": []}
     (tmp_path / "processes.json").write_text(json.dumps(document))
-    assert "could not be read" in sweep(tmp_path)[0]
+    assert "could not be read" in clean_up(tmp_path)[0]
     assert (tmp_path / "precious").is_dir()

@@ -24,11 +24,11 @@ from weighbridge.rig.tree import process_tree
 CHILD = """
 import os, signal, socket, subprocess, sys
 words = sys.argv[1:]
-if "deaf" in words:
+if "ignoring" in words:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-if "stray" in words:
+if "orphan" in words:
     # Leaves the group and the session, and loses its parent.
-    subprocess.run(["sh", "-c", "setsid sleep 60 & echo stray $!"])
+    subprocess.run(["sh", "-c", "setsid sleep 60 & echo orphan $!"])
 if words and words[-1].isdigit():
     server = socket.create_server(("127.0.0.1", int(words[-1])))
 if "burn" in words:
@@ -78,33 +78,33 @@ def test_a_child_stops_on_its_own_signal(supervisor: Supervisor, service: Callab
     child = supervisor.start(replace(service(str(ports.choose(1, None)[0])), stop_signal=signal.SIGINT))
     _await_up(child)
     report = supervisor.stop(child)
-    assert (report.by, report.is_clean, report.stray_count) == ("signal", True, 0)
+    assert (report.by, report.is_clean, report.orphan_count) == ("signal", True, 0)
     assert not child.alive()
     assert child.members() == ()
 
 
-def test_a_deaf_child_is_killed(supervisor: Supervisor, service: Callable[..., Service]) -> None:
+def test_a_child_that_ignores_signals_is_killed(supervisor: Supervisor, service: Callable[..., Service]) -> None:
     """A child that ignores TERM ends by KILL, and the report says so."""
-    child = supervisor.start(service("deaf", grace_s=0.2))
+    child = supervisor.start(service("ignoring", grace_s=0.2))
     _await_up(child)
     report = supervisor.stop(child)
     assert (report.by, report.exit_code, report.is_clean) == ("kill", -signal.SIGKILL, True)
     assert "had to be killed (died of SIGKILL" in str(report)
 
 
-@pytest.mark.parametrize("words", [("stray",), ("stray", "exit")])
-def test_a_stray_is_stopped_too(supervisor: Supervisor, service: Callable[..., Service], words: tuple[str]) -> None:
+@pytest.mark.parametrize("words", [("orphan",), ("orphan", "exit")])
+def test_an_orphan_is_stopped_too(supervisor: Supervisor, service: Callable[..., Service], words: tuple[str]) -> None:
     """A grandchild in its own session is stopped and counted, even when the child had died before."""
     child = supervisor.start(service(*words))
     if "exit" in words:
         assert child.process.wait(30) == 3
     else:
         _await_up(child)
-    stray = int(child.service.log.read_text().split()[1])
-    assert process_tree.start_of(stray)
+    orphan = int(child.service.log.read_text().split()[1])
+    assert process_tree.start_of(orphan)
     report = supervisor.stop(child)
-    assert (report.stray_count, report.is_clean) == (1, True)
-    assert process_tree.start_of(stray) is None
+    assert (report.orphan_count, report.is_clean) == (1, True)
+    assert process_tree.start_of(orphan) is None
 
 
 def test_leaving_the_block_stops_in_reverse_order(tmp_path: Path, service: Callable[..., Service]) -> None:
@@ -126,15 +126,15 @@ def test_leaving_the_block_stops_in_reverse_order(tmp_path: Path, service: Calla
 def test_the_environment_is_built_from_nothing(
     supervisor: Supervisor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No variable of ours reaches a child but the search path; what is declared does, and cannot replace the mark."""
+    """No variable of ours reaches a child but the search path; what is declared does, and cannot replace the tag."""
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
-    declared = {"LITELLM_LOG": "ERROR", "LANG": "de_DE.UTF-8", process_tree.MARK_VARIABLE: "forged"}
+    declared = {"LITELLM_LOG": "ERROR", "LANG": "de_DE.UTF-8", process_tree.TAG_VARIABLE: "forged"}
     ended = supervisor.run(replace(Command(("env",), tmp_path, 30.0), env=declared))
     seen = dict(line.split("=", 1) for line in ended.stdout.decode().splitlines())
-    mark = seen.pop(process_tree.MARK_VARIABLE)
+    tag = seen.pop(process_tree.TAG_VARIABLE)
     home, scratch = Path(seen.pop("HOME")), Path(seen.pop("TMPDIR"))
     assert seen == {"PATH": os.defpath, "LANG": "de_DE.UTF-8", "LITELLM_LOG": "ERROR"}
-    assert mark != "forged"
+    assert tag != "forged"
     assert all(folder.is_relative_to(tmp_path) and not folder.exists() for folder in (home, scratch))
 
 
@@ -169,7 +169,7 @@ def test_a_program_that_cannot_run(supervisor: Supervisor, tmp_path: Path) -> No
 
 def test_what_a_tree_uses(supervisor: Supervisor, service: Callable[..., Service]) -> None:
     """CPU seconds are at least those the child is known to have burnt; memory is that of a Python at least."""
-    child = supervisor.start(service("burn", "stray"))
+    child = supervisor.start(service("burn", "orphan"))
     _await_up(child)
     assert child.cpu_s() >= 0.2
     assert child.rss_bytes() > 4_000_000
@@ -231,7 +231,7 @@ def test_a_command_that_was_begun_is_stopped_by_wish_or_at_the_end(tmp_path: Pat
 
 
 def test_an_overdue_command_is_killed_with_its_tree(supervisor: Supervisor, tmp_path: Path) -> None:
-    """At its deadline a command that ignores everything is killed, and so is the stray it had started."""
+    """At its deadline a command that ignores everything is killed, and so is the orphan it had started."""
     ignore = "import signal; [signal.signal(n, signal.SIG_IGN) for n in (2, 15)]; "
     code = (
         "import subprocess, sys; p = subprocess.Popen(['setsid', 'sleep', '60']); print(p.pid, flush=True); p.wait()"

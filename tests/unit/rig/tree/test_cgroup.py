@@ -14,14 +14,14 @@ import pytest
 
 from weighbridge.rig.machine.filesystem_root import Machine
 from weighbridge.rig.processes import register
+from weighbridge.rig.processes.cleanup import clean_up
 from weighbridge.rig.processes.guardian import clean
 from weighbridge.rig.processes.register import Register
-from weighbridge.rig.processes.sweep import sweep
 from weighbridge.rig.tree import cgroup
 from weighbridge.rig.tree.cgroup import Group, NoGroup
 from weighbridge.rig.tree.process_tree import Member
 
-MARK = f"{os.getpid():016x}"
+TAG = f"{os.getpid():016x}"
 V2 = "30 23 0:26 / /sys/fs/cgroup rw shared:4 - cgroup2 cgroup2 rw,nsdelegate"
 
 
@@ -46,7 +46,7 @@ def sleeper() -> Iterator[subprocess.Popen[bytes]]:
 def group(sleeper: subprocess.Popen[bytes]) -> Iterator[Group]:
     """A real group with the sleeper in it; skips with the kernel's own reason where none can be made."""
     try:
-        made = cgroup.make(f"{MARK}.1", sleeper.pid)
+        made = cgroup.make(f"{TAG}.1", sleeper.pid)
     except NoGroup as error:
         pytest.skip(f"no control group can be made here: {error}")
     yield made
@@ -90,7 +90,7 @@ def test_no_group_that_would_be_scheduled(
         (tmp_path / place).mkdir(parents=True, exist_ok=True)
     (tmp_path / "sys/fs/cgroup/cgroup.subtree_control").write_text(controllers)
     with pytest.raises(NoGroup, match=rf"^{clause}: .*also share"):
-        cgroup.make(f"{MARK}.2", 1, machine)
+        cgroup.make(f"{TAG}.2", 1, machine)
     assert not list(tmp_path.glob(f"**/{cgroup.PREFIX}*"))
 
 
@@ -107,9 +107,9 @@ def test_a_second_hierarchy_is_taken_when_the_first_is_not_fit(tmp_path: Path) -
 def test_reasons_are_told(tmp_path: Path) -> None:
     """A folder that cannot be written, and no groups at all, each give their own clause."""
     with pytest.raises(NoGroup, match="no control groups are mounted"):
-        cgroup.make(f"{MARK}.3", 1, machine_with(tmp_path, "", ""))
+        cgroup.make(f"{TAG}.3", 1, machine_with(tmp_path, "", ""))
     with pytest.raises(NoGroup, match=r"cgroup2: no group can be made here \(No such file"):
-        cgroup.make(f"{MARK}.3", 1, machine_with(tmp_path / "b", V2, "0::/gone"))
+        cgroup.make(f"{TAG}.3", 1, machine_with(tmp_path / "b", V2, "0::/gone"))
 
 
 def test_a_folder_that_counts_nothing_is_no_group(tmp_path: Path) -> None:
@@ -117,14 +117,14 @@ def test_a_folder_that_counts_nothing_is_no_group(tmp_path: Path) -> None:
     machine = machine_with(tmp_path, V2, "0::/")
     (tmp_path / "sys/fs/cgroup").mkdir(parents=True)
     with pytest.raises(NoGroup, match="CPU counter of a group cannot be read"):
-        cgroup.make(f"{MARK}.4", 1, machine)
+        cgroup.make(f"{TAG}.4", 1, machine)
     assert not list(tmp_path.glob(f"**/{cgroup.PREFIX}*"))
 
 
 def test_busy_group_stays_and_an_empty_one_goes(group: Group, sleeper: subprocess.Popen[bytes]) -> None:
     """A group with a process in it is never removed; a short wait for its end is had."""
     assert group.pids() == {sleeper.pid}
-    assert cgroup.remove_left(f"{MARK}.") == ()
+    assert cgroup.remove_leftovers(f"{TAG}.") == ()
     assert not group.remove(within_s=0.0)
     end = threading.Timer(0.1, _end, [sleeper])
     end.start()
@@ -135,8 +135,8 @@ def test_busy_group_stays_and_an_empty_one_goes(group: Group, sleeper: subproces
     assert not group.add(sleeper.pid)
 
 
-@pytest.mark.parametrize("who", ["guardian", "sweep"])
-def test_left_groups_are_removed_by_mark(
+@pytest.mark.parametrize("who", ["guardian", "cleanup"])
+def test_left_groups_are_removed_by_tag(
     group: Group, sleeper: subprocess.Popen[bytes], tmp_path: Path, who: str
 ) -> None:
     """What a killed run left empty goes with the guardian, or at the next start; another run's group stays."""
@@ -145,10 +145,10 @@ def test_left_groups_are_removed_by_mark(
     try:
         _end(sleeper)
         if who == "guardian":
-            assert clean({}, f"{MARK}.") == 0
+            assert clean({}, f"{TAG}.") == 0
         else:
-            Register(Member(2**22 + 1, "0"), MARK).write(tmp_path)
-            assert sweep(tmp_path) == ()
+            Register(Member(2**22 + 1, "0"), TAG).write(tmp_path)
+            assert clean_up(tmp_path) == ()
             assert register.read(tmp_path) is None
         assert not group.path.exists()
         assert other.path.exists()
@@ -172,7 +172,7 @@ with Supervisor(Path(sys.argv[1]) / "state") as one:
     process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
     assert process.stdout
     with process.stdout:
-        said = process.stdout.readline().strip()
+        message = process.stdout.readline().strip()
     process.kill()
     process.wait()
     deadline = time.monotonic() + 20
@@ -181,6 +181,6 @@ with Supervisor(Path(sys.argv[1]) / "state") as one:
     while "done" not in log.read_text():
         assert time.monotonic() < deadline
         time.sleep(0.02)
-    if not said.startswith("/"):
-        pytest.skip(f"no control group can be made here: {said}")
-    assert not Path(said).exists()
+    if not message.startswith("/"):
+        pytest.skip(f"no control group can be made here: {message}")
+    assert not Path(message).exists()

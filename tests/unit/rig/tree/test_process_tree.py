@@ -13,14 +13,14 @@ import pytest
 
 from weighbridge.rig.tree import process_tree
 
-MARK = "0123456789abcdef.1"
+TAG = "0123456789abcdef.1"
 LEAVER = """
 import os, subprocess, sys
 environment = {} if "bare" in sys.argv else None
-stray = subprocess.Popen(["sleep", "60"], start_new_session=True, env=environment)
-print(stray.pid, flush=True)
+orphan = subprocess.Popen(["sleep", "60"], start_new_session=True, env=environment)
+print(orphan.pid, flush=True)
 if "die" not in sys.argv:
-    stray.wait()
+    orphan.wait()
 """
 
 Start = Callable[..., subprocess.Popen[str]]
@@ -37,14 +37,14 @@ def start() -> Iterator[Start]:
             stdout=subprocess.PIPE,
             text=True,
             start_new_session=True,
-            env={process_tree.MARK_VARIABLE: MARK, "PATH": os.defpath},
+            env={process_tree.TAG_VARIABLE: TAG, "PATH": os.defpath},
         )
         started.append(process)
         return process
 
     yield begin
-    # Strays first: they hold the pipe that communicate() reads to its end.
-    process_tree.end(lambda: process_tree.find((), MARK), term_s=0)
+    # Orphans first: they hold the pipe that communicate() reads to its end.
+    process_tree.end(lambda: process_tree.find((), TAG), term_s=0)
     for process in started:
         process.communicate()
 
@@ -53,44 +53,44 @@ def _root(process: subprocess.Popen[str]) -> process_tree.Member:
     return process_tree.Member(process.pid, process_tree.start_of(process.pid) or "")
 
 
-def _stray(process: subprocess.Popen[str]) -> int:
+def _orphan(process: subprocess.Popen[str]) -> int:
     assert process.stdout
     return int(process.stdout.readline())
 
 
-def test_mark_finds_an_orphan_in_its_own_session(start: Start) -> None:
-    """A grandchild that called setsid and lost its parent is found by the mark alone."""
+def test_tag_finds_an_orphan_in_its_own_session(start: Start) -> None:
+    """A grandchild that called setsid and lost its parent is found by the tag alone."""
     process = start("die")
-    stray = _stray(process)
+    orphan = _orphan(process)
     process.wait()
-    assert [member.pid for member in process_tree.find((), MARK)] == [stray]
+    assert [member.pid for member in process_tree.find((), TAG)] == [orphan]
 
 
-def test_parent_links_find_a_child_without_the_mark(start: Start) -> None:
+def test_parent_links_find_a_child_without_the_tag(start: Start) -> None:
     """A child in its own session with an empty environment is found while its parent lives."""
     process = start("bare")
-    stray = _stray(process)
-    found = {member.pid for member in process_tree.find([_root(process)], "no such mark")}
-    assert found == {process.pid, stray}
-    os.kill(stray, signal.SIGKILL)
+    orphan = _orphan(process)
+    found = {member.pid for member in process_tree.find([_root(process)], "no such tag")}
+    assert found == {process.pid, orphan}
+    os.kill(orphan, signal.SIGKILL)
 
 
 def test_a_stranger_under_a_reused_number_is_not_ours() -> None:
     """A root whose start time differs brings in nobody, not even the process that has its pid now."""
     with subprocess.Popen(["sleep", "60"], start_new_session=True) as process:
-        assert process_tree.find([process_tree.Member(process.pid, "1")], MARK) == ()
+        assert process_tree.find([process_tree.Member(process.pid, "1")], TAG) == ()
         process_tree.send([process_tree.Member(process.pid, "1")], signal.SIGKILL)
         assert process.poll() is None
         process.kill()
 
 
-def test_marks_match_whole_or_by_their_dot(start: Start) -> None:
+def test_tags_match_whole_or_by_their_dot(start: Start) -> None:
     """`….` stands for every child of one supervisor, `….1` for one child and not for `….12` or its beginning."""
     process = start()
-    _stray(process)
+    _orphan(process)
     assert len(process_tree.find((), "0123456789abcdef.")) == 2
-    assert len(process_tree.find((), MARK)) == 2
-    assert process_tree.find((), MARK + "2") == ()
+    assert len(process_tree.find((), TAG)) == 2
+    assert process_tree.find((), TAG + "2") == ()
     assert process_tree.find((), "0123456789abcdef") == ()
     assert process_tree.find((), "0123456789abcde.") == ()
 
@@ -103,7 +103,7 @@ def test_a_zombie_counts_as_gone() -> None:
     while process_tree.start_of(process.pid) and time.monotonic() < deadline:
         time.sleep(0.01)
     assert process_tree.start_of(process.pid) is None
-    assert process_tree.find([root], MARK) == ()
+    assert process_tree.find([root], TAG) == ()
     assert process.wait() == 0
 
 
@@ -114,7 +114,7 @@ def test_end_kills_who_ignores_term() -> None:
         assert process.stdout
         process.stdout.readline()
         root = _root(process)  # type: ignore[arg-type]
-        ending = process_tree.end(lambda: process_tree.find([root], MARK), term_s=0.2)
+        ending = process_tree.end(lambda: process_tree.find([root], TAG), term_s=0.2)
         assert ending == process_tree.Ending(killed=True, left=())
         assert process.wait() == -signal.SIGKILL
 
@@ -124,7 +124,7 @@ def test_end_wakes_a_stopped_process() -> None:
     with subprocess.Popen(["sleep", "60"], start_new_session=True) as process:
         process.send_signal(signal.SIGSTOP)
         root = _root(process)  # type: ignore[arg-type]
-        ending = process_tree.end(lambda: process_tree.find([root], MARK), term_s=5)
+        ending = process_tree.end(lambda: process_tree.find([root], TAG), term_s=5)
         assert not ending.killed
         assert process.wait() == -signal.SIGTERM
 
@@ -132,4 +132,4 @@ def test_end_wakes_a_stopped_process() -> None:
 def test_we_never_find_ourselves() -> None:
     """Even a root that names us does not put us on the list of those to stop."""
     ourselves = process_tree.Member(os.getpid(), process_tree.start_of(os.getpid()) or "")
-    assert os.getpid() not in {member.pid for member in process_tree.find([ourselves], MARK)}
+    assert os.getpid() not in {member.pid for member in process_tree.find([ourselves], TAG)}

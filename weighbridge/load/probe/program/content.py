@@ -51,17 +51,17 @@ def stream_content(parts: Sequence[tuple[int, bytes]]) -> Content:
     return _content(openai_chat.read_stream(parts))
 
 
-def _content(said: openai_chat.ChatAnswer) -> Content:
+def _content(message: openai_chat.ChatAnswer) -> Content:
     content = Content(
-        text=said.text,
-        error=said.error is not None,
-        broken=said.is_broken,
-        done=said.is_done,
-        finished=said.finish_reason is not None,
-        first_event_read=said.first_event,
+        text=message.text,
+        error=message.error is not None,
+        broken=message.is_broken,
+        done=message.is_done,
+        finished=message.finish_reason is not None,
+        first_event_read=message.first_event,
     )
     tail = ""
-    for read, text in said.pieces:
+    for read, text in message.pieces:
         tail = _count(content, read, tail + text)
     return content
 

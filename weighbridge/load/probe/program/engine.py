@@ -46,7 +46,7 @@ class _Window:
         self._plan = plan
         self._capture = capture
         self._pools = [Pool(lane, plan.connections, plan.timeouts, self._done) for lane in plan.lanes]
-        self._heartbeat = Heartbeat(self._sweep)
+        self._heartbeat = Heartbeat(self._end_overdue)
         self._finished = asyncio.Event()
         self._in_flight_count = self._done_count = 0
         self._next: Callable[[], None] | None = None
@@ -126,6 +126,6 @@ class _Window:
         elif self._next is not None:
             self._next()
 
-    def _sweep(self, now_ns: int) -> None:
+    def _end_overdue(self, now_ns: int) -> None:
         for pool in self._pools:
-            pool.sweep(now_ns)
+            pool.end_overdue(now_ns)

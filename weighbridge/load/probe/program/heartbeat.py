@@ -15,14 +15,14 @@ from weighbridge.load.probe.program.pacing import Alarm
 PERIOD_NS = 5_000_000
 LAG_LIMIT_NS = 2_000_000
 # Time-outs are looked for on every fourth beat: seconds need no better than 20 ms.
-_BEATS_A_SWEEP = 4
+_BEATS_PER_CHECK = 4
 
 
 class Heartbeat:
     """`late_ns` of each beat, and `spans` (due, came) of those that were later than the limit."""
 
-    def __init__(self, sweep: Callable[[int], None]) -> None:
-        self._sweep = sweep
+    def __init__(self, check: Callable[[int], None]) -> None:
+        self._check = check
         self._alarm = Alarm(self._beat)
         self._due_ns = 0
         self.late_ns = array("q")
@@ -46,8 +46,8 @@ class Heartbeat:
         self.late_ns.append(late)
         if late > LAG_LIMIT_NS:
             self.spans.append((self._due_ns, now))
-        if len(self.late_ns) % _BEATS_A_SWEEP == 0:
-            self._sweep(now)
+        if len(self.late_ns) % _BEATS_PER_CHECK == 0:
+            self._check(now)
         # Beats that were missed are one late beat, not many.
         self._due_ns += PERIOD_NS * (1 + late // PERIOD_NS)
         self._alarm.arm(self._due_ns)

@@ -1,4 +1,4 @@
-"""How a request ended: one of the outcomes of `record.inband`, from the transport's word and the answer's content.
+"""How a request ended: one of the outcomes of `record.probe_tables`, from transport and content.
 
 A status of 200 is no success: content and end are looked at as well.
 """

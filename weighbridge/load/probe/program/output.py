@@ -25,7 +25,7 @@ from weighbridge.load.probe.program.tables import Tables
 from weighbridge.record.probe_tables import OUTCOMES, STAMP_STATES, UNKNOWN, to_bytes
 
 SCHEMA = "weighbridge.probe/1"
-REPORT, SAMPLES, REQUESTS, EVENTS = "report.json", "samples.npz", "inband.npz", "events.npz"
+REPORT, SAMPLES, REQUESTS, EVENTS = "report.json", "samples.npz", "requests.npz", "events.npz"
 # More requests than this share beside a late loop: the window measured the machine.
 LAGGED_LIMIT_RATIO = 0.01
 _NS = 1e9

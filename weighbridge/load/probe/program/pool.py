@@ -49,7 +49,7 @@ class Pool:
         else:
             self._queue.append(exchange)
 
-    def sweep(self, now_ns: int) -> None:
+    def end_overdue(self, now_ns: int) -> None:
         """Give up what has waited too long."""
         for connection in tuple(self._live):
             exchange = connection.exchange

@@ -73,7 +73,7 @@ class _Window:
             if self._any_ended():
                 state.broken = "ended_early"
                 return
-            if not await self._seen(number, self._tell(number, count)):
+            if not await self._seen(number, self._report(number, count)):
                 state.broken = "not_seen"
                 return
         await self._until(lambda: all(stream.has_ended for stream in state.streams), plan.length_s + _PATIENCE_S)
@@ -101,7 +101,7 @@ class _Window:
                     self._happened.clear()
                     await self._happened.wait()
 
-    def _tell(self, number: int, count: int) -> dict[str, Any]:
+    def _report(self, number: int, count: int) -> dict[str, Any]:
         step = {
             "client_open_count": count,
             "content_count": sum(stream.has_content for stream in self.state.streams),

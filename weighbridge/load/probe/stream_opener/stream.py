@@ -20,10 +20,10 @@ from weighbridge.load.probe.program.response import Answer
 class Stream(asyncio.Protocol):
     """From its opening to its end. `told` is called when content has come and when it has ended."""
 
-    def __init__(self, line: bytes, told: Callable[[], None]) -> None:
+    def __init__(self, line: bytes, reported: Callable[[], None]) -> None:
         self._exchange = Exchange(line, 0)
         self._connection = Connection(self)
-        self._told = told
+        self._reported = reported
         self.has_content = False
         self.has_ended = False
 
@@ -71,7 +71,7 @@ class Stream(asyncio.Protocol):
         self._connection.data_received(data)
         if not self.has_content and stream_content(Answer(self._exchange.reads).parts).counted:
             self.has_content = True
-            self._told()
+            self._reported()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Hand it on (asyncio)."""
@@ -87,4 +87,4 @@ class Stream(asyncio.Protocol):
     def done(self, _exchange: Exchange) -> None:
         """Note that it has ended, well or not."""
         self.has_ended = True
-        self._told()
+        self._reported()

@@ -80,7 +80,7 @@ def test_a_plan_survives_its_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mode", "changes", "said"),
+    ("mode", "changes", "message"),
     [
         ("plain", {"rate_rps": 5_001.0}, "up to 5,000 requests a second, not 5,001"),
         ("stream", {"rate_rps": 300.5}, "up to 300 streams a second, not 300.5"),
@@ -88,10 +88,10 @@ def test_a_plan_survives_its_file(tmp_path: Path) -> None:
     ],
 )
 def test_what_lies_above_the_ceiling_is_refused(
-    tmp_path: Path, mode: str, changes: dict[str, float], said: str
+    tmp_path: Path, mode: str, changes: dict[str, float], message: str
 ) -> None:
     """The sentence names the ceiling and what was asked; at the ceiling itself it drives."""
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         plan(tmp_path, URL, mode=mode, **changes)
     assert plan(tmp_path, URL, rate_rps=5_000.0).ceiling_rps == 5_000.0
     assert plan(tmp_path, URL, mode="stream", rate_rps=300.0).ceiling_rps == 300.0
@@ -102,10 +102,10 @@ def test_the_program_refuses_with_one_sentence(tmp_path: Path) -> None:
     made = plan(tmp_path, URL, rate_rps=10.0)
     object.__setattr__(made, "rate_rps", 9_000.0)
     probe = start_program(made)
-    _, said = probe.communicate(timeout=20)
+    _, message = probe.communicate(timeout=20)
     assert probe.returncode == 2
-    assert "up to 5,000 requests a second" in said
-    assert said.count("\n") == 1
+    assert "up to 5,000 requests a second" in message
+    assert message.count("\n") == 1
     assert not (tmp_path / "report.json").exists()
 
 

@@ -65,21 +65,21 @@ def test_requests_leave_on_schedule(
     """Against its own schedule the rate is right and hardly a request is a slot late; the targets are printed."""
     made = plan(tmp_path, provider_url(lane), rate_rps=rate_rps, count=count)
     driven = run(made)
-    told = report(made, driven.capture, driven.tables, "0")
+    reported = report(made, driven.capture, driven.tables, "0")
     table = driven.tables.requests
-    lag_s, target_s = told["lag_s"], 0.002 if rate_rps > 300 else 0.001
+    lag_s, target_s = reported["lag_s"], 0.002 if rate_rps > 300 else 0.001
     with capsys.disabled():
         print(  # noqa: T201 - a ratio for people to read
-            f"\n{rate_rps:g}/s: rate error {told['rate_error_ratio']:+.4%} (target 0.1 %), lag p99 is "
+            f"\n{rate_rps:g}/s: rate error {reported['rate_error_ratio']:+.4%} (target 0.1 %), lag p99 is "
             f"{lag_s['p99'] / target_s:.2f} of its target, p50 {lag_s['p50'] * rate_rps:.3f} of a slot"
         )
-    assert told["pacing"] == ("timerfd" if sys.platform == "linux" else "call_later")
+    assert reported["pacing"] == ("timerfd" if sys.platform == "linux" else "call_later")
     assert driven.outcomes == ["ok"] * count
     assert np.all(table.sent_ns >= table.intended_ns)
     assert np.array_equal(np.diff(table.intended_ns), np.diff(offsets_ns("dithered", rate_rps, count, made.seed)))
     # On a busy machine single wake-ups are late; the half of them is not, and no lateness adds up.
     assert lag_s["p50"] < 0.5 / rate_rps
-    assert abs(told["rate_error_ratio"]) < 0.02
+    assert abs(reported["rate_error_ratio"]) < 0.02
 
 
 def test_a_stall_is_charged_to_those_who_waited(tmp_path: Path) -> None:
@@ -252,18 +252,18 @@ def test_an_interrupt_leaves_what_there_is(tmp_path: Path, lane: Lane) -> None:
     probe = start_program(made)
     wait_for(lambda: counters(lane)["request_count"] > 30)
     probe.send_signal(signal.SIGINT)
-    _, said = probe.communicate(timeout=20)
+    _, message = probe.communicate(timeout=20)
     reading = read_report(tmp_path / "report.json")
-    told = reading.report
-    assert (probe.returncode, said) == (0, "")
-    assert told.verdict == "partial"
+    reported = reading.report
+    assert (probe.returncode, message) == (0, "")
+    assert reported.verdict == "partial"
     assert json.loads((tmp_path / "report.json").read_text())["partial"] is True
-    assert told.scheduled_count == 3_000
-    assert told.answered_count + told.failed_count + told.censored_count == 3_000
-    assert 0 < told.answered_count < told.sent_count < 300
-    assert reading.inband is not None
-    assert int(np.count_nonzero(reading.samples.outcome == 2)) == told.sent_count - told.answered_count
-    assert counters(lane)["request_count"] == told.sent_count
+    assert reported.scheduled_count == 3_000
+    assert reported.answered_count + reported.failed_count + reported.censored_count == 3_000
+    assert 0 < reported.answered_count < reported.sent_count < 300
+    assert reading.requests is not None
+    assert int(np.count_nonzero(reading.samples.outcome == 2)) == reported.sent_count - reported.answered_count
+    assert counters(lane)["request_count"] == reported.sent_count
 
 
 def counters(lane: Lane) -> dict[str, int]:
@@ -279,13 +279,15 @@ def test_the_files_tell_no_secret_and_read_back(tmp_path: Path, lane: Lane) -> N
     driven = run(made)
     write(made, driven.capture, driven.tables, "1.2.3")
     files = sorted(path.name for path in made.out_dir.iterdir())
-    assert files == ["events.npz", "inband.npz", "report.json", "samples.npz"]
+    assert files == ["events.npz", "report.json", "requests.npz", "samples.npz"]
     for name in files:
         assert SECRET.encode() not in (made.out_dir / name).read_bytes()
         assert str(tmp_path).encode() not in (made.out_dir / name).read_bytes()
     reading = read_report(made.out_dir / "report.json")
     assert (reading.report.tool, reading.report.tool_version, reading.report.verdict) == ("probe", "1.2.3", "ok")
-    assert len(reading.samples) == len(reading.inband) == reading.report.answered_count == 5
+    assert len(reading.samples) == len(reading.requests) == reading.report.answered_count == 5
+    (made.out_dir / "requests.npz").rename(made.out_dir / "requests.npz")  # as the first versions called it
+    assert len(read_report(made.out_dir / "report.json").requests) == 5
     (made.out_dir / "samples.npz").unlink()
     assert read_report(made.out_dir / "report.json").samples is None
 
@@ -298,7 +300,7 @@ def test_tables_of_another_run_are_left_out(tmp_path: Path, lane: Lane) -> None:
     document = json.loads((tmp_path / "report.json").read_text())
     (tmp_path / "report.json").write_text(json.dumps({**document, "released_count": 4}))
     reading = read_report(tmp_path / "report.json")
-    assert (reading.samples, reading.inband, reading.events) == (None, None, None)
+    assert (reading.samples, reading.requests, reading.events) == (None, None, None)
     assert "samples_mismatch" in reading.report.flags
 
 

@@ -124,7 +124,7 @@ def provider_rows(requests: RequestTable) -> ProviderRows:
     return ProviderRows(requests.reference.copy(), requests.recv_ns.copy(), requests.send_ns.copy())
 
 
-def inband_window(
+def traced_window(
     requests: RequestTable, events: EventTable | None = None, *, trim_count: int = 0, **changes: Any
 ) -> Window:
     """Window of a probe, with a sample table that fits."""
@@ -137,5 +137,5 @@ def inband_window(
     samples = table(sent, end, intended_s=intended, released_s=intended, status=requests.status)
     mode: Mode = "plain" if events is None else "stream"
     seen = Trace(mode, ANSWER, requests, trim_count, events, **changes)
-    told = report(samples, load, tool="probe")
-    return window_of(client(load, samples, cut=cut, report=told, trace=seen, sees_stamps=True), mode=mode)
+    reported = report(samples, load, tool="probe")
+    return window_of(client(load, samples, cut=cut, report=reported, trace=seen, sees_stamps=True), mode=mode)
