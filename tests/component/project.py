@@ -50,6 +50,7 @@ MATRIX: Mapping[str, Any] = {
     "runs": 1,
     "grade": "smoke",
     "accept": {"load_limit_per_cpu": None, "gate_wait": None, "attempts_per_run": 1},
+    "idle": {"gateway": "200ms"},
 }
 
 

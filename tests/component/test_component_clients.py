@@ -14,7 +14,6 @@ import pytest
 
 from tests.component.project import FAKES
 from weighbridge import resources
-from weighbridge.campaign.schedule import LaneSpec
 from weighbridge.campaign.window.clients import ClientSpec
 from weighbridge.campaign.window.ground_truth import Truth
 from weighbridge.campaign.window.open_streams import look_at_step
@@ -107,13 +106,13 @@ def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
     recipe = read_catalogue([resources.gateways()]).get(BASELINE)
     assert recipe is not None
     facts = ToolFacts(name="oha", version="1.16.0", sha256=None, source="path")
-    spec = LaneSpec(LaneKey(BASELINE, (), "none", "work"))
+    key = LaneKey(BASELINE, (), "none", "work")
     with Supervisor(folder / "state", search_path=os.environ["PATH"]) as supervisor:
         ports = Ports.among(choose(6, None))
         mocks = start_mocks(supervisor, ports, KEYS, folder)
         rig = Rig(supervisor, mocks, Meter(), ports, KEYS, folder, {folder: "SCRATCH"})
         installed = Installed(None, Path(sys.executable), facts)
-        with lane_up(supervisor, LaneSetup(spec.key, recipe, installed, ports, KEYS, folder, folder)) as lane:
+        with lane_up(supervisor, LaneSetup(key, recipe, installed, ports, KEYS, folder, folder)) as lane:
             yield Standing(rig, lane, Tool(oha, facts))
 
 

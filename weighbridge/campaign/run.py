@@ -24,9 +24,9 @@ from weighbridge.campaign.window.ground_truth import Truth
 from weighbridge.errors import InputError, Interrupted, WeighbridgeError
 from weighbridge.judge.cell.exit_code import exit_code
 from weighbridge.judge.cell.summarise import summarise
-from weighbridge.matrix.calibration import Calibration
 from weighbridge.matrix.cells import Cell
 from weighbridge.matrix.estimate import Estimate, estimate
+from weighbridge.matrix.model import Matrix
 from weighbridge.matrix.order import order_blocks
 from weighbridge.record.campaign import Finished
 from weighbridge.record.certificate import Certificate
@@ -157,7 +157,7 @@ class _Campaign:
             programs = find_programs(request, self._supervisor.search_path)
             truth = Truth(spec.recipe if spec else None)
             attempts = Attempts(request, rig, programs, truth, self._event_log, self._store.record().host.cpu_count)
-            runner = Runner(attempts, self._store, self._listener, _estimate(order, spec))
+            runner = Runner(attempts, self._store, self._listener, _estimate(order, request.loaded.matrix))
             setting = None if spec is None else Setting(request, programs, self._store, spec)
             certificate = runner.run(_schedule(order, request.loaded.matrix.accept.attempts_per_run, setting))
             if certificate is not None:
@@ -202,9 +202,10 @@ def _schedule(
     return None if setting is None else (yield from calibration_schedule(setting))
 
 
-def _estimate(order: Sequence[Sequence[Cell]], spec: Calibration | None) -> Estimate:
+def _estimate(order: Sequence[Sequence[Cell]], matrix: Matrix) -> Estimate:
     """Return what is known beforehand of the whole schedule."""
-    blocks = [estimate(block, 1) for block in order]
+    spec = matrix.calibration
+    blocks = [estimate(block, 1, matrix.idle.quiet_s) for block in order]
     return Estimate(
         sum(one.seconds for one in blocks) + (spec.estimated_s if spec else 0.0),
         sum(one.bytes for one in blocks),

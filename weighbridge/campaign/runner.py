@@ -11,7 +11,7 @@ from weighbridge.campaign.visit import Tally, VisitRun
 from weighbridge.matrix.estimate import Estimate, estimate
 from weighbridge.record.progress import Listener
 from weighbridge.record.store import CampaignStore
-from weighbridge.rig.machine.idle_gate import wait_idle
+from weighbridge.rig.machine.idle_gate import Limits, wait_idle
 
 
 class Runner:
@@ -39,7 +39,7 @@ class Runner:
         cells = [window.cell for window in visit.windows]
         if not visit.is_planned:
             self._tally.total_count += len(cells)
-            self._tally.planned_s += estimate(cells, 1).seconds
+            self._tally.planned_s += estimate(cells, 1, self._attempts.request.loaded.matrix.idle.quiet_s).seconds
         if visit.waits_idle:
             self._tally.gate_text = self._wait_idle()
             self._attempts.event_log.write("round_began", block=visit.block, round=visit.round, shelf=visit.shelf)
@@ -47,12 +47,14 @@ class Runner:
         return VisitRun(self._attempts, shelf, self._listener, self._tally, visit).run()
 
     def _wait_idle(self) -> str | None:
-        within_s = self._attempts.request.loaded.matrix.accept.gate_wait_s
+        matrix = self._attempts.request.loaded.matrix
+        within_s = matrix.accept.gate_wait_s
         if within_s is None:
             return None
         rig = self._attempts.rig
         self._listener.phase("waiting for an idle machine")
-        text = wait_idle(rig.meter, rig.supervisor.pids(), within_s=within_s)
+        limits = Limits(quiet_s=matrix.idle.quiet_s)
+        text = wait_idle(rig.meter, rig.supervisor.pids(), within_s=within_s, limits=limits)
         if text:
             self._attempts.event_log.write("not_idle", text=text)
             self._listener.warning(f"the machine did not get idle: {text}")

@@ -17,20 +17,11 @@ from weighbridge.judge.run.acceptance import judge_run
 from weighbridge.matrix.calibration import Neighbour
 from weighbridge.matrix.cells import Cell, LaneKey
 from weighbridge.record.run import RunRecord
-from weighbridge.rig.lanes.lane import HOLD_S
 
 Judge = Callable[[Attempted], Judgement]
 
 # Tried: preflight and warm-up of each mode before its first window; warm: warm-up alone; bare: neither.
 Preparation = Literal["tried", "warm", "bare"]
-
-
-@dataclass(frozen=True)
-class LaneSpec:
-    """A lane of a visit; it counts as ready when it has answered for `hold_s`."""
-
-    key: LaneKey
-    hold_s: float = HOLD_S
 
 
 @dataclass(frozen=True)
@@ -66,7 +57,7 @@ class Visit:
     estimate did not count.
     """
 
-    lanes: tuple[LaneSpec, ...]
+    lanes: tuple[LaneKey, ...]
     windows: tuple[WindowSpec, ...]
     block: int = 1
     round: int = 1
@@ -92,7 +83,7 @@ def matrix_schedule(order: Sequence[Sequence[Cell]], attempts_per_run: int) -> S
     retries_left = Counter(cell.id for cells in order for cell in cells)
     for number, cells in enumerate(order, 1):
         visits = [
-            Visit((LaneSpec(lane),), tuple(WindowSpec(cell) for cell in group), number)
+            Visit((lane,), tuple(WindowSpec(cell) for cell in group), number)
             for lane, group in groupby(cells, key=lambda cell: cell.lane)
         ]
         yield from block(visits, attempts_per_run, retries_left)

@@ -72,7 +72,7 @@ class VisitRun:
     @property
     def name(self) -> str:
         """Names of its lanes."""
-        return " + ".join(lane.key.name for lane in self.visit.lanes)
+        return " + ".join(lane.name for lane in self.visit.lanes)
 
     def run(self) -> VisitOutcome:
         """Make a record of every window of the visit.
@@ -94,11 +94,11 @@ class VisitRun:
         return VisitOutcome(tuple(records))
 
     def _lane_up(self, number: int) -> AbstractContextManager[Lane]:
-        spec, attempts = self.visit.lanes[number], self.attempts
+        key, attempts = self.visit.lanes[number], self.attempts
         count = len(list((attempts.rig.scratch / "lanes").glob("*")))
-        gateways = sum(lane.key.gateway != BASELINE for lane in self.visit.lanes[:number])
-        setup = lane_setup(attempts.request, attempts.rig, spec, name=f"{count}-{spec.key.name}", number=gateways)
-        return lane_up(attempts.rig.supervisor, setup, lambda report: self._stopped(spec.key.name, report))
+        gateways = sum(lane.gateway != BASELINE for lane in self.visit.lanes[:number])
+        setup = lane_setup(attempts.request, attempts.rig, key, name=f"{count}-{key.name}", number=gateways)
+        return lane_up(attempts.rig.supervisor, setup, lambda report: self._stopped(key.name, report))
 
     def _stopped(self, lane: str, report: StopReport) -> None:
         """Note that a gateway does not go on its own signal: it is part of what was seen of it."""
@@ -133,7 +133,7 @@ class VisitRun:
             self_reported_s = self_reported_s or warmed.self_reported_s
             if is_ok and lane.usage is not None and lane.usage.idle is None:
                 lane.drain()  # what the warm-up left behind is not idleness
-                lane.usage.measure_idle()
+                lane.usage.measure_idle(self.attempts.request.loaded.matrix.idle.gateway_s)
             self.attempts.event_log.write(
                 "prepared",
                 lane=lane.setup.key.name,

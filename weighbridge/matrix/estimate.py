@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 from weighbridge.matrix.cells import BASELINE, Cell
 
-# Quiet seconds that the idle gate waits for before each block (METHOD section 5).
-GATE_S = 5.0
 # Start, readiness that holds for two seconds, preflight and stop; Python gateways take longer than the baseline.
 LANE_S = 12.0
 BASELINE_LANE_S = 2.0
@@ -33,13 +31,16 @@ class Estimate:
     window_count: int
 
 
-def estimate(cells: Sequence[Cell], runs: int) -> Estimate:
-    """Estimate what `runs` blocks of the supported cells take; cells that no recipe claims take nothing."""
+def estimate(cells: Sequence[Cell], runs: int, quiet_s: float = 5.0) -> Estimate:
+    """Estimate what `runs` blocks of the supported cells take, each after `quiet_s` of an idle machine.
+
+    Cells that no recipe claims take nothing.
+    """
     supported = [cell for cell in cells if cell.not_supported is None]
     if not supported:
         return Estimate(0.0, 0, 0)
     lanes = {cell.lane for cell in supported}
-    block_s = GATE_S + sum(BASELINE_LANE_S if lane.gateway == BASELINE else LANE_S for lane in lanes)
+    block_s = quiet_s + sum(BASELINE_LANE_S if lane.gateway == BASELINE else LANE_S for lane in lanes)
     block_s += sum(window_s(cell) for cell in supported)
     kept = sum(WINDOW_BYTES + REQUEST_BYTES * cell.load.window_count for cell in supported)
     return Estimate(runs * block_s, runs * kept, runs * len(supported))

@@ -97,6 +97,17 @@ class Accept(Strict):
     )
 
 
+class Idle(Strict):
+    """How long idleness is looked at: of the machine before a block, and of a gateway before its first window."""
+
+    quiet_s: Annotated[float, duration(0.5, 600)] = Field(
+        default=5.0, alias="quiet", description="How long the machine must be quiet, such as 5s."
+    )
+    gateway_s: Annotated[float, duration(0.1, 600)] = Field(
+        default=1.0, alias="gateway", description="How long a gateway's own work is read, such as 1s."
+    )
+
+
 class Matrix(Strict):
     """What is to be measured."""
 
@@ -117,6 +128,7 @@ class Matrix(Strict):
     runs: Annotated[int, whole(1, RUNS_LIMIT)] = Field(description="Accepted runs wanted of each cell, such as 3.")
     grade: Grade = Field(default="ci", description="What may be said of the figures.")
     accept: Accept = Field(default=Accept(), description="Rules of acceptance.")
+    idle: Idle = Field(default=Idle(), description="How long idleness is looked at.")
     recipes: tuple[Annotated[str, Field(min_length=1)], ...] = Field(
         default=(), description="Folders with more recipes, read from the folder of the matrix."
     )

@@ -58,6 +58,9 @@ class Ready(Strict):
     path: HttpPath = Field(description="Path that is asked.")
     status: Annotated[int, whole(100, 599, "200")] = Field(default=200, description="HTTP status of a ready gateway.")
     within_s: Annotated[float, duration(0.1, 3600)] = Field(alias="within", description="Longest start, such as 60s.")
+    hold_s: Annotated[float, duration(0.1, 60)] = Field(
+        default=2.0, alias="hold", description="How long it must keep answering to count as ready, such as 2s."
+    )
 
 
 class Drain(Strict):

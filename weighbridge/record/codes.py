@@ -157,7 +157,7 @@ REASONS: Mapping[str, ReasonEntry] = MappingProxyType(
             "gateway",
             "errored",
             "the gateway never got ready",
-            "The gateway did not answer its readiness request for two seconds within the time that its recipe gives.",
+            "The gateway did not keep answering its readiness request within the time that its recipe gives.",
         ),
         "not_served": ReasonEntry(
             "gateway",

@@ -32,7 +32,7 @@ def plan(*, matrix: str, recipes: str, quick: bool, only: Any, runs: str) -> Non
     opened = open_matrix(Asked(matrix, recipes, quick, tuple(only or ()), wanted))
     document = opened.loaded.matrix
     blocks = order_blocks([cell for cell in opened.cells if cell.not_supported is None], document.runs, document.seed)
-    expected = estimate(opened.cells, document.runs)
+    expected = estimate(opened.cells, document.runs, document.idle.quiet_s)
     beside = document.calibration
     cli.say(
         plan_text(

@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 import pytest
 
 from weighbridge.campaign.schedule import (
-    LaneSpec,
     Schedule,
     Visit,
     VisitOutcome,
@@ -61,7 +60,7 @@ def test_a_matrix_is_blocks_of_lanes() -> None:
     """Neighbours of one lane share a visit; the first visit of each block waits for an idle machine."""
     visits, _ = run(matrix_schedule(ORDER, 2))
 
-    assert [(visit.block, visit.lanes[0].key.gateway) for visit in visits] == [(1, "a"), (1, "b"), (2, "b"), (2, "a")]
+    assert [(visit.block, visit.lanes[0].gateway) for visit in visits] == [(1, "a"), (1, "b"), (2, "b"), (2, "a")]
     assert [[window.cell.load.name for window in visit.windows] for visit in visits] == [
         ["clients-1", "clients-2"], ["clients-1"], ["clients-1"], ["clients-2", "clients-1"],
     ]  # fmt: skip
@@ -94,7 +93,7 @@ def test_no_cell_has_more_attempts_than_twice_its_wanted_runs() -> None:
 
 def test_a_block_returns_every_attempt() -> None:
     """A part that yields a block has all its records, rejected ones first where they were first."""
-    visit = Visit((LaneSpec(cell("a", 1).lane),), (WindowSpec(cell("a", 1)),))
+    visit = Visit((cell("a", 1).lane,), (WindowSpec(cell("a", 1)),))
     _, records = run(block([visit], 2), lambda _, number: "steal" if number == 1 else None)
 
     assert [record.accepted for record in records] == [False, True]
@@ -107,7 +106,7 @@ def test_a_search_decides_by_what_was_seen() -> None:
         clients = 1
         while clients < limit:
             one = cell("a", 2 * clients)
-            outcome = yield Visit((LaneSpec(one.lane),), (WindowSpec(one),))
+            outcome = yield Visit((one.lane,), (WindowSpec(one),))
             if not outcome.records[0].accepted:
                 break
             clients *= 2

@@ -30,6 +30,13 @@ def test_runs_multiply(tmp_path: Path) -> None:
     assert one.window_count == len([cell for cell in found if cell.not_supported is None])
 
 
+def test_the_wait_for_an_idle_machine_counts_once_a_block(tmp_path: Path) -> None:
+    """A matrix that asks for another quiet time is estimated with it."""
+    found = cells(tmp_path)
+
+    assert estimate(found, 3, 1.0).seconds == pytest.approx(estimate(found, 3).seconds - 3 * 4.0)
+
+
 def test_a_window_takes_at_least_its_load(tmp_path: Path) -> None:
     """A rate window lasts as long as its requests at that rate, a closed loop as its rounds of answers."""
     for cell in cells(tmp_path):

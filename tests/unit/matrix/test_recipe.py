@@ -95,7 +95,7 @@ def test_a_recipe_is_in_seconds_and_typed_by_its_artifact(tmp_path: Path) -> Non
     assert (beta.drain.within_s, beta.stop.grace_s, beta.stop.signal) == (60.0, 3.0, "INT")
     assert (alpha.stop.signal, alpha.needs.control_plane, beta.needs.control_plane) == ("TERM", False, True)
     assert gamma.ready is not None
-    assert gamma.ready.within_s == 180.0
+    assert (gamma.ready.within_s, gamma.ready.hold_s) == (180.0, 2.0)
 
 
 def test_numbers_in_environment_and_arguments_are_text() -> None:
@@ -216,6 +216,7 @@ def test_a_folder_name_that_cannot_be_an_id_is_refused(tmp_path: Path) -> None:
         (("authorization:", "Authorization:"), "serves.headers.Authorization: 'Authorization' cannot be used here; "),
         (("path: /health", "path: health"), "ready.path: 'health' cannot be used here"),
         (("within: 180s", "within: 180"), "ready.within: '180' has no unit"),
+        (("within: 180s", "within: 180s, hold: 5ms"), "ready.hold: '5ms' is out of range"),
         (("status: 200", "status: 20"), "ready.status: 20 is out of range; expected a whole number from 100 to 599"),
         (("start: {", "stat: {"), "gateway.yaml:17:1: stat: is no known key; "),
         (("[plain, stream]", "[plain, stream, batch]"), "serves.modes[2]: 'batch' is not known"),

@@ -6,9 +6,10 @@ There is no preflight here: it would refuse some of the faults before a window c
 from __future__ import annotations
 
 from weighbridge.campaign.calibration.setting import SHELF, Setting, rate_load
-from weighbridge.campaign.schedule import LaneSpec, Schedule, Visit, WindowSpec, block
+from weighbridge.campaign.schedule import Schedule, Visit, WindowSpec, block
 from weighbridge.judge.calibration.fault_checks import detected
 from weighbridge.matrix.calibration import FAULT_RATE_RPS
+from weighbridge.matrix.cells import LaneKey
 from weighbridge.record.certificate import FaultResult
 
 _CONNECTIONS = 32
@@ -25,7 +26,7 @@ def inject_faults(setting: Setting) -> Schedule[tuple[FaultResult, ...]]:
     )
 
 
-def _visit(setting: Setting, fault: str, lane: LaneSpec) -> Visit:
+def _visit(setting: Setting, fault: str, lane: LaneKey) -> Visit:
     load = rate_load(FAULT_RATE_RPS, setting.spec.fault_request_count, _CONNECTIONS, _WARMUP_COUNT)
     cell = setting.cell(f"fault.{fault}", lane, "stream", load)
     return Visit((lane,), (WindowSpec(cell),), preparation="bare", shelf=SHELF)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from weighbridge.campaign.programs import Programs
 from weighbridge.campaign.request import CampaignRequest
-from weighbridge.campaign.schedule import LaneSpec
 from weighbridge.campaign.window.ground_truth import TRUTH_FILE
 from weighbridge.campaign.window.window import PROVIDER_FILE
 from weighbridge.judge.window import Trace
@@ -25,8 +24,6 @@ from weighbridge.record.truth_rows import DelayRows, read_delay_rows
 
 # The folder of the campaign that keeps the runs of a calibration apart from those of the matrix.
 SHELF = "calibration"
-# These are mocks of ours: what answers for a moment will answer.
-_HOLD_S = 0.2
 _TIMEOUT_S = 10.0
 _WARMUP_COUNT = 25
 
@@ -58,18 +55,18 @@ class Setting:
         return answer.spec(name)
 
     @property
-    def direct(self) -> LaneSpec:
+    def direct(self) -> LaneKey:
         """The lane without a gateway."""
-        return LaneSpec(LaneKey(BASELINE, (), "none", self.disk), _HOLD_S)
+        return LaneKey(BASELINE, (), "none", self.disk)
 
-    def lane(self, delay: str) -> LaneSpec:
+    def lane(self, delay: str) -> LaneKey:
         """Return the lane of one gateway with a delay or a fault."""
-        return LaneSpec(self.spec.lane_key(delay, self.disk), _HOLD_S)
+        return self.spec.lane_key(delay, self.disk)
 
     def cell(
         self,
         name: str,
-        lane: LaneSpec,
+        lane: LaneKey,
         mode: Mode,
         load: Load,
         *,
@@ -80,7 +77,7 @@ class Setting:
         """Return a window's cell, which no matrix lists: it is compared with nothing."""
         return Cell(
             id=name,
-            lane=lane.key,
+            lane=lane,
             mode=mode,
             payload=payload or self.payload,
             answer=answer or self.answer,

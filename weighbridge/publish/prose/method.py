@@ -22,8 +22,8 @@ baseline) is measured by the same code in every block.
 """
 _LANES = """\
 In each block a gateway is started with an empty state folder and a clean environment. It is ready when a real
-request through it succeeds for two seconds. One plain and one streamed request are then compared with what the
-provider sent; what a gateway claims is tried, not believed.
+request through it succeeds for two seconds, or as long as its recipe says. One plain and one streamed request are
+then compared with what the provider sent; what a gateway claims is tried, not believed.
 """
 _WINDOWS = """\
 Every prompt is different and drawn from the seed, and the provider counts distinct prompts, so that no cache

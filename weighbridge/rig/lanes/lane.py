@@ -30,8 +30,6 @@ from weighbridge.rig.processes.logs import clean, head, tail
 from weighbridge.rig.processes.supervisor import Supervisor
 
 _DRAIN_PAUSE_S = 0.05
-# A gateway must answer so long before it counts as ready.
-HOLD_S = 2.0
 _ASK_TIMEOUT_S = 5.0
 
 
@@ -39,7 +37,7 @@ _ASK_TIMEOUT_S = 5.0
 class LaneSetup:
     """What a lane is started from: `scratch` holds configuration and log, `disk` is the folder for its state.
 
-    `cores` are the only logical CPUs that the gateway may run on; it is ready when it has answered for `hold_s`.
+    `cores` are the only logical CPUs that the gateway may run on.
     """
 
     key: LaneKey
@@ -50,7 +48,6 @@ class LaneSetup:
     scratch: Path
     disk: Path
     cores: tuple[int, ...] | None = None
-    hold_s: float = HOLD_S
 
 
 @dataclass(frozen=True)
@@ -212,7 +209,7 @@ def _await_ready(setup: LaneSetup, child: Child) -> None:
         probe,
         alive=child.death,
         within_s=ready.within_s,
-        hold_s=setup.hold_s,
+        hold_s=ready.hold_s,
         watched=Watched(setup.recipe.name, child.log_tail),
     )
 

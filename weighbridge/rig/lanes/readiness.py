@@ -30,7 +30,7 @@ def wait_ready(
     *,
     alive: Callable[[], str | None],
     within_s: float,
-    hold_s: float = 2.0,
+    hold_s: float,
     watched: Watched,
 ) -> float:
     """Seconds until the first of three successes that are spread over `hold_s` with no failure in between.

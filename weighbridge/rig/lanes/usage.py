@@ -21,7 +21,6 @@ from weighbridge.rig.tree import context_switches, cpu_time, memory
 from weighbridge.rig.tree.cgroup import Group
 from weighbridge.rig.tree.process_tree import Member
 
-IDLE_LOOK_S = 1.0
 _NO_DISK = FlushCounter(None, "no_disk_named")
 
 
@@ -75,9 +74,7 @@ class UsageMeter:
         """What the child uses without a request; None before that was measured."""
         return self._idle
 
-    def measure_idle(
-        self, for_s: float = IDLE_LOOK_S, sleep: Callable[[float], object] = time.sleep
-    ) -> CpuUsed | None:
+    def measure_idle(self, for_s: float, sleep: Callable[[float], object] = time.sleep) -> CpuUsed | None:
         """Measure what the child uses without a request; the result is kept, and told with every later `end`."""
         flushes = self._flushes.read()
         before = read_cpu(self._child)

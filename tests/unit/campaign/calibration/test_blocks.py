@@ -119,7 +119,7 @@ def test_a_block_waits_for_an_idle_machine_and_has_two_lanes_up() -> None:
 
     for visit in planned.visits:
         assert visit.waits_idle
-        assert [one.key.gateway for one in visit.lanes] == ["direct", "control"]
+        assert [one.gateway for one in visit.lanes] == ["direct", "control"]
         assert (visit.shelf, visit.preparation) == (SHELF, "bare")
         (window,) = visit.windows
         assert [route.lane for route in window.routes] == [0, 1, 1, 1]
