@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from mocks.gateway.config import read_config
-from mocks.gateway.faults import answers, delays, processes, repace, stall, streams, values
+from mocks.gateway.faults import answers, connections, delays, processes, repace, stall, streams, values
 from mocks.gateway.faults.ground_truth import Build, GroundTruth, Wrap
 from mocks.gateway.proxy import CHAT_PATH, READY_PATH, Provider
 from mocks.gateway.service import Gateway
@@ -37,6 +37,7 @@ FAULTS: Mapping[str, Build] = {
     "delay": delays.delay,
     "burn": delays.burn,
     "buffer": streams.buffer,
+    "close": connections.close,
     "coalesce": streams.coalesce,
     "drop-chunk": streams.drop_chunk,
     "heavy": streams.heavy,

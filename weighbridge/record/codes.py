@@ -284,6 +284,8 @@ FLAGS: Mapping[str, str] = MappingProxyType(
         "backlog_growing": "Undelivered events at the window's end exceed 5 % of its requests: events are made "
         "faster than they are delivered.",
         "no_stamps": "The provider's stamp does not come through this lane.",
+        "no_keep_alive": "Connections were opened anew: more than were ever needed at once, by more than 5 % of the "
+        "requests.",
         "ready_early": "The gateway said that it is ready, and refused its first requests for a while: they were "
         "tried again within the recipe's `ready.within`, before anything was measured.",
         "stamps_lost": "Some answers came without their stamp: they have no added time.",

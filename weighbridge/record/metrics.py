@@ -15,13 +15,14 @@ TimeKey = Literal[
     "response_ms", "service_ms", "ttfb_ms", "ttft_ms", "gap_ms", "added_ms", "added_first_ms", "added_total_ms",
     "added_with_rejected_ms", "request_path_ms", "response_path_ms", "forwarding_ms", "gap_distortion_ms", "shift_ms",
     "shift_with_rejected_ms", "ttfb_shift_ms", "self_reported_ms", "self_reported_difference_ms", "dispatch_lag_ms",
-    "release_lateness_ms",
+    "release_lateness_ms", "connect_ms",
 ]  # fmt: skip
 ValueKey = Literal[
     "achieved_rps", "goodput_rps", "drain_s", "coalesced_ratio", "stall_count", "end_marker_ratio",
     "cpu_ms_per_request", "context_switches_per_request", "control_plane_calls_per_request",
     "upstream_calls_per_request", "flushes_per_request", "flush_idle_rps", "rss_idle_bytes", "rss_peak_bytes",
-    "rss_after_bytes", "pss_idle_bytes", "pss_after_bytes", "memory_per_stream_bytes",
+    "rss_after_bytes", "pss_idle_bytes", "pss_after_bytes", "memory_per_stream_bytes", "connections_per_request",
+    "first_request_ms",
 ]  # fmt: skip
 CountKey = Literal[
     "request_count", "trimmed_count", "error_count", "in_flight_max_count", "lagged_count", "undelivered_at_end_count"
@@ -128,6 +129,9 @@ _TIMES: tuple[Metric, ...] = (
            "Actual start minus release by the generator's pacer.", short="Lag", needs=("samples",)),
     Metric("release_lateness_ms", "time", "ms", "Release lateness", "Release by the pacer minus the ideal grid.",
            short="Lateness", needs=("samples",)),
+    Metric("connect_ms", "time", "ms", "Connect",
+           "Time to open each connection that the probe's requests needed: in no bracket of added time.",
+           needs=("trace",)),
 )  # fmt: skip
 
 _RATES: tuple[Metric, ...] = (
@@ -175,6 +179,11 @@ _STREAMS: tuple[Metric, ...] = (
     Metric("end_marker_ratio", "value", "ratio", "Streams with end marker",
            "Streams that ended with [DONE], of those that began well.", short="end marker", modes=_STREAM,
            needs=("trace",)),
+    Metric("connections_per_request", "value", "1/request", "Connections per request",
+           "Connections that the probe's requests had to open, of all of them.", short="opened", needs=("trace",)),
+    Metric("first_request_ms", "value", "ms", "First request",
+           "Added time (of streams: to the first content) of the one request that a gateway served first in this "
+           "mode after its start, before any warm-up.", short="first", of=_CELL, needs=("trace",)),
     Metric("stamps", "stamps", "", "Whole stamps",
            "What became of the provider's stamps; of a cell over all attempts.", short="whole stamps",
            merge="added", needs=("trace",), with_rejected=True),

@@ -24,6 +24,9 @@ UNKNOWN = -1
 # one that another request had, `damaged` a marker word without a whole stamp, `absent` no marker word at all.
 STAMP_STATES = ("whole", "absent", "damaged", "stale", "repeated")
 
+# Columns that tables of method version 1 do not have; each is unknown there.
+_SINCE_2 = frozenset({"connect_ns"})
+
 # `outcome`: the position is the code.
 OUTCOMES = (
     "ok",
@@ -53,7 +56,8 @@ class RequestTable:
     `first_content_ns`, `last_content_ns`, `end_ns` (answer read); `recv_ns` and `send_ns` of the provider's stamp,
     `stamp_state`; `content_count` and `read_count` of a stream, `coalesced_count` reads that contained more than one
     content event, `done_seen` (1 when `[DONE]` came), `status`, `received_bytes`, `outcome`, `reused` (1 on a
-    connection that had served before), `lagged` (1 when the probe's own loop was late around it).
+    connection that had served before), `lagged` (1 when the probe's own loop was late around it), `connect_ns` (how
+    long its own new connection took to open, in ns).
     """
 
     lane: Ints
@@ -78,6 +82,7 @@ class RequestTable:
     outcome: Ints
     reused: Ints
     lagged: Ints
+    connect_ns: Ints
 
     def __len__(self) -> int:
         """Return the number of requests."""
@@ -122,6 +127,9 @@ def from_bytes(kind: type[Table], data: bytes, *, origin: str) -> Table:
     """Read a table back from `to_bytes`; StoreError names `origin` when it is damaged."""
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:
-            return kind(**{c.name: archive[c.name] for c in fields(kind)})
+            columns = {name: archive[name] for name in archive.files}
+            for name in _SINCE_2.intersection(c.name for c in fields(kind)).difference(columns):
+                columns[name] = np.full(len(columns[fields(kind)[0].name]), UNKNOWN, dtype=np.int64)
+            return kind(**{c.name: columns[c.name] for c in fields(kind)})
     except (ValueError, KeyError, OSError, zipfile.BadZipFile) as error:
         raise StoreError(f"{origin}: not a probe table ({error})") from error

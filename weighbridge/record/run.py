@@ -67,6 +67,9 @@ class Evidence(Document):
     stamp_survives: bool | None = Field(default=None, description="Whether the provider's stamp came through.")
     end_marker: bool | None = Field(default=None, description="Whether a stream ended with [DONE].")
     chunk_count: Count | None = Field(default=None, description="Content chunks seen in a stream.")
+    added_s: float | None = Field(
+        default=None, description="Its added time (of streams: to the first content), s; null without a stamp."
+    )
     is_refused: bool = Field(default=False, description="Whether no connection was to be had.")
     refused_s: Seconds | None = Field(
         default=None,

@@ -38,6 +38,18 @@ class Events:
         return self._rest
 
 
+class Unbent:
+    """The stream as it is."""
+
+    def feed(self, data: bytes) -> Iterable[bytes]:
+        """Return the piece."""
+        return (data,)
+
+    def end(self) -> Iterable[bytes] | None:
+        """Return nothing more."""
+        return ()
+
+
 class Buffered:
     """The whole stream in one piece at its end."""
 

@@ -70,9 +70,20 @@ def preflight(lane: Lane, mocks: Mocks, mode: Mode, answer: AnswerSpec) -> Evide
         body_head=clean(got.body[:_STORED_BYTES], secrets) if problem else "",
         upstream_changes=changes,
         stamp_survives=find_stamp(came.answer.text) is not None,
+        added_s=_added_s(got, came) if problem is None else None,
         end_marker=came.answer.is_done if has_events else None,
         chunk_count=len(came.answer.pieces) if has_events else None,
     )
+
+
+def _added_s(got: http.HttpAnswer, came: _Came) -> float | None:
+    """Return the time of this request less the provider's own: to the end, of a stream to the first content."""
+    stamp = find_stamp(came.answer.text)
+    if stamp is None:
+        return None
+    first = came.answer.pieces[0][0] if came.answer.pieces else None
+    read_ns = got.end_ns if first is None else got.chunks[first].at_ns
+    return (read_ns - got.sent_ns - (stamp.send_ns - stamp.recv_ns)) / 1e9
 
 
 def _request(mode: Mode) -> dict[str, Any]:

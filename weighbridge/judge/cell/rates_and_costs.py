@@ -18,6 +18,7 @@ RSS: tuple[ValueKey, ...] = ("rss_idle_bytes", "rss_peak_bytes", "rss_after_byte
 PSS: tuple[ValueKey, ...] = ("pss_idle_bytes", "pss_after_bytes")
 NO_EVENTS = Absent(absent="no_events")
 NO_CONTROL_PLANE = Absent(absent="no_control_plane")
+NO_STAMPS = Absent(absent="no_stamps")
 NOT_COUNTED = Absent(absent="not_counted")
 
 
@@ -37,6 +38,7 @@ def of_record(run: RunRecord) -> Values:
         "context_switches_per_request": _figure(_switches(run), _why(used, "voluntary_switch_count")),
         "control_plane_calls_per_request": _figure(_control_calls(run), NO_CONTROL_PLANE),
         "upstream_calls_per_request": _figure(_upstream_calls(run), NOT_COUNTED),
+        "first_request_ms": _first_request(run),
     }
     if run.open_streams is not None:
         found["error_count"] = sum(run.open_streams.faults.values())
@@ -50,6 +52,14 @@ def _figure(value: float | None, absent: Absent) -> FigureOrAbsent:
 
 def _why(used: Resources, *keys: str) -> Absent:
     return next((used.absent[key] for key in keys if key in used.absent), NOT_MEASURED)
+
+
+def _first_request(run: RunRecord) -> FigureOrAbsent:
+    """Return the added time of the one request that tried the lane, before any other of its mode."""
+    seen = next((one for one in run.evidence if one.ok), None)
+    if seen is None:
+        return NOT_MEASURED
+    return NO_STAMPS if seen.added_s is None else Figure(value=seen.added_s * 1000)
 
 
 def _memory(used: Resources) -> dict[MetricKey, FigureValue]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from weighbridge.judge.figures import buffering, chunk_gaps, fidelity, stamps
 from weighbridge.judge.figures.added import added_to_end, added_to_first, added_to_stream_end
+from weighbridge.judge.figures.connections import connection_figures
 from weighbridge.judge.figures.lateness import limited
 from weighbridge.judge.figures.row_masks import Mask
 from weighbridge.judge.stats.timing import timing
@@ -80,6 +81,7 @@ def trace_figures(window: Window) -> Values:
     return {
         **{key: _timing(key, values, lost) for key, values in found.items()},
         **_stream_fields(facts, picked),
+        **connection_figures(facts.requests),
         "stamps": picked.counts,
         "lagged_count": int(np.count_nonzero(picked.lagged)),
     }

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from weighbridge.judge.figures.connections import is_not_kept_alive
 from weighbridge.judge.figures.in_flight import in_flight_mean
 from weighbridge.judge.figures.row_masks import good_answers, whole_answers
 from weighbridge.judge.figures.run_figures import busy_span
@@ -66,6 +67,8 @@ def _window_flags(window: Window) -> Iterator[str]:
     lead = window.lead
     if samples is not None and not lead.load.has_schedule and not littles_law_holds(samples, lead.load.concurrency):
         yield "littles_law"
+    if window.trace is not None and is_not_kept_alive(window.trace.requests):
+        yield "no_keep_alive"
     if closed_loop_short(window):
         yield "few_requests_per_client"
 

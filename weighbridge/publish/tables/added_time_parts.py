@@ -23,10 +23,10 @@ from weighbridge.record.summary import CellSummary, Slope, Summary
 
 _LEGS_TEXT = (
     "The request path runs from the first byte written by the client to the whole request read by the provider, the "
-    "response path from "
-    "the provider's send to the answer read (of streams: to the first content). Percentiles of legs do not add up to "
-    "those of the sum. Stamps: answers whose own two instants came through whole, of all attempts; the others have "
-    "no added time."
+    "response path from the provider's send to the answer read (of streams: to the first content). Percentiles of "
+    "legs do not add up to those of the sum. Connecting is in neither leg: it has a time of its own, beside the "
+    "connections opened per request. The first request is the one that a gateway served first after its start. "
+    "Stamps: answers whose own two instants came through whole, of all attempts; the others have no added time."
 )
 _SLOPE_TEXT = (
     "The p50 of added time as a straight line through cells that differ in nothing but payload or answer: one line "
@@ -43,6 +43,8 @@ _PAIR: tuple[Percentile, ...] = ("p50", "p95")
 _FLAGS = frozenset(
     {
         "no_stamps",
+        "no_keep_alive",
+        "ready_early",
         "stamps_lost",
         "stamps_unknown",
         "retried",
@@ -56,6 +58,7 @@ _LEGS = (
     Show("request_path_ms", percentiles=_PAIR),
     Show("response_path_ms", percentiles=_PAIR),
 )
+_CONNECTIONS = (Show("connect_ms", percentiles=("p50",)), Show("connections_per_request"), Show("first_request_ms"))
 _CLAIMS = (Show("self_reported_ms", percentiles=_PAIR), Show("self_reported_difference_ms", percentiles=_PAIR))
 
 
@@ -73,7 +76,7 @@ def _legs_table(summary: Summary, names: Names, anchor: str) -> Table:
     notes = Notes()
     cells = [cell for cell in summary.cells if has_figures(cell) and not _is_not_reported(cell)]
     claims = any(cell.has("self_reported_ms") for cell in cells)
-    groups = (*_LEGS, *(_CLAIMS if claims else ()))
+    groups = (*_LEGS, *_CONNECTIONS, *(_CLAIMS if claims else ()))
 
     def make(cell: CellSummary) -> tuple[Cell, ...]:
         made = [one for group in groups for one in _times(cell, group, notes)]

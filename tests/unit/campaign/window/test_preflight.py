@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.examples.dialect_cases import BROKEN, ERRORS, GOOD, JSON, SSE, UNFIT, WIRE, Whole, answer, length
-from tests.examples.probe_lane import Client, injected, plan, run
+from tests.examples.probe_lane import Client, completion, injected, plan, run, stamp
 from weighbridge.campaign.window.preflight import preflight
 from weighbridge.matrix.requests import AnswerSpec
 from weighbridge.record.run import Evidence
@@ -94,3 +95,14 @@ def test_a_good_stream_leaves_its_count_and_its_end() -> None:
     shown = _shown(case.raw, "stream")
 
     assert (shown.chunk_count, shown.end_marker, shown.upstream_changes) == (2, True, ())
+
+
+def test_the_first_request_has_its_added_time() -> None:
+    """What the lane took for it beyond the provider's own time is kept; without a stamp there is none."""
+    now = time.monotonic_ns()
+    body = completion(f"the river {stamp(now, now + 3_600_000_000_000)} runs")
+    seen = _shown(answer(body, b"content-type: application/json", length(body)), "plain")
+    assert seen.added_s is not None
+    assert -3600 < seen.added_s < -3590  # this provider says that it took an hour
+    bare = completion("no stamp")
+    assert _shown(answer(bare, b"content-type: application/json", length(bare)), "plain").added_s is None

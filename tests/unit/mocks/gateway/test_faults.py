@@ -103,6 +103,16 @@ def test_a_repaced_stream_comes_behind_its_end_at_its_own_pace(lane: Lane) -> No
     assert read_stream(enumerate(pieces(found))).is_done
 
 
+def test_a_closing_gateway_serves_one_request_a_connection(lane: Lane) -> None:
+    """With close every answer is whole and says that it is the last one of its connection."""
+    with faulty(lane, "close") as gateway:
+        for is_stream in (False, True):
+            found = reads(gateway.ports[0], chat(stream=is_stream))
+            head = b"".join(data for _, data in found).partition(b"\r\n\r\n")[0].lower()
+            assert head.startswith(b"http/1.1 200")
+            assert b"\r\nconnection: close" in head
+
+
 def test_a_coalescing_gateway_sends_so_many_events_at_once(lane: Lane) -> None:
     """With coalesce:3 the six chunks come three and three, none missing, end marker there."""
     lane.reset(chunk_count=6, gap_s=0.005)

@@ -18,12 +18,13 @@ class Exchange:
     """One request and its answer.
 
     `released_ns` is when the pacer let it go, `sent_ns` when its first byte was written (a new connection and the
-    wait for a free one lie between), `fault` what the transport or a time-out said, empty when the answer ended by
-    itself.
+    wait for a free one lie between), `connect_ns` how long its own new connection took, `fault` what the transport
+    or a time-out said, empty when the answer ended by itself.
     """
 
     __slots__ = (
         "body_begun",
+        "connect_ns",
         "end_ns",
         "error",
         "fault",
@@ -42,7 +43,7 @@ class Exchange:
         self.line = line
         self.lane = lane
         self.intended_ns = self.released_ns = self.sent_ns = 0
-        self.headers_ns = self.last_read_ns = self.end_ns = 0
+        self.headers_ns = self.last_read_ns = self.end_ns = self.connect_ns = 0
         self.body_begun = self.reused = False
         self.reads: list[tuple[int, bytes]] = []
         self.fault = self.error = ""

@@ -102,6 +102,7 @@ class Pool:
 
     async def _connect(self, exchange: Exchange) -> None:
         lane, loop = self._lane, asyncio.get_running_loop()
+        began_ns = time.monotonic_ns()
         try:
             async with asyncio.timeout(self._timeouts.connect_s):
                 _, connection = await loop.create_connection(lambda: Connection(self), lane.host, lane.port)
@@ -113,6 +114,7 @@ class Pool:
             self._refuse(exchange, "connect_error", (error.strerror or str(error)).lower())
         else:
             self.connection_count += 1
+            exchange.connect_ns = time.monotonic_ns() - began_ns
             if self._closed:
                 connection.close()
             elif connection.usable:

@@ -83,6 +83,7 @@ def _row(exchange: Exchange, answer: Answer, content: Content, outcome: str) -> 
         _CODES.get(outcome, UNKNOWN),
         int(exchange.reused),
         0,
+        exchange.connect_ns or UNKNOWN,
     )
 
 

@@ -20,6 +20,7 @@ import uvloop
 
 from tests.examples.gateway_lane import Lane, ask, open_lane, wait_for
 from tests.examples.probe_lane import SECRET, Client, bodies, injected, plan, run, stamped, start_program
+from weighbridge.judge.figures.connections import connection_figures, is_not_kept_alive
 from weighbridge.load.probe.program.arrivals import offsets_ns
 from weighbridge.load.probe.program.capture import Capture
 from weighbridge.load.probe.program.engine import drive
@@ -29,7 +30,8 @@ from weighbridge.load.probe.program.pacing import Alarm
 from weighbridge.load.probe.program.plan import ProbeLane
 from weighbridge.load.probe.program.tables import make_tables
 from weighbridge.load.read import read_report
-from weighbridge.record.probe_tables import RequestTable
+from weighbridge.record.figures import Figure
+from weighbridge.record.probe_tables import UNKNOWN, RequestTable
 
 CHAT = "/v1/chat/completions"
 
@@ -225,6 +227,24 @@ def test_every_chunk_of_a_stream_is_seen_with_its_stamp(tmp_path: Path, lane: La
     assert np.all(requests.last_content_ns <= requests.end_ns)
     for row in range(20):
         assert np.all(np.diff(events.send_ns[events.row == row]) > 0)
+
+
+@pytest.mark.parametrize(("fault", "opened_count"), [("none", 1), ("close", 40)])
+def test_connections_that_are_not_kept_are_counted_and_timed(
+    tmp_path: Path, lane: Lane, fault: str, opened_count: int
+) -> None:
+    """A gateway that closes after each answer shows in connections per request, and in no added time."""
+    lane.reset(delay_s=0.002)
+    with lane.gateway(fault, control_plane_url=None, client_keys=[SECRET], audit=False) as gateway:
+        driven = run(plan(tmp_path, f"http://127.0.0.1:{gateway.ports[0]}{CHAT}", count=40))
+    table = driven.tables.requests
+    found = connection_figures(table)
+    assert driven.outcomes == ["ok"] * 40
+    assert found["connections_per_request"] == Figure(value=opened_count / 40)
+    assert found["connect_ms"].n == opened_count
+    assert is_not_kept_alive(table) is (fault == "close")
+    assert np.all(table.connect_ns[table.reused == 0] > 0)
+    assert np.all(table.connect_ns[table.reused == 1] == UNKNOWN)
 
 
 def test_a_retry_shows_at_the_provider(tmp_path: Path, lane: Lane) -> None:
