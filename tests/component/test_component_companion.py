@@ -10,6 +10,7 @@ import psutil
 import pytest
 
 from tests.component.project import MATRIX, Project, stored_bytes, wait_for
+from weighbridge.record.probe_tables import RequestTable, from_bytes
 
 pytestmark = [pytest.mark.component, pytest.mark.timeout(300)]
 
@@ -86,6 +87,19 @@ def test_a_gateway_adds_more_than_the_baseline(measured: Project) -> None:
         )
         if baseline is not None and gateway is not None:
             assert gateway["p50"] > baseline["p50"]
+
+
+def test_lanes_of_a_block_get_the_same_prompts_in_the_same_order(measured: Project) -> None:
+    """The probe sent through the gateway what it sent to the baseline, and in the other mode other prompts."""
+    sent = {}
+    for cell in CELLS:
+        file = measured.campaign / "cells" / cell / "b01" / "companion" / "inband.npz"
+        sent[cell] = from_bytes(RequestTable, file.read_bytes(), origin=cell).reference.tolist()
+        assert len(set(sent[cell])) == len(sent[cell])
+    for mode in ("plain", "stream"):
+        assert sent[f"direct.none.work.{mode}.rate-{RATE}"] == sent[f"reference.none.work.{mode}.rate-{RATE}"]
+    assert not set(sent[CELLS[0]]) & set(sent[CELLS[1]])
+    assert measured.summary()["prompts"] == {"same_in_block": True, "drawn_by": ["oha"]}
 
 
 def test_files_of_the_probe_are_kept_without_secrets(measured: Project) -> None:

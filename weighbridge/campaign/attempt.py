@@ -23,6 +23,7 @@ from weighbridge.judge.inputs import Attempted, Judgement
 from weighbridge.judge.run.acceptance import judge_run
 from weighbridge.judge.stats.timing import timing
 from weighbridge.judge.window import Client, Window
+from weighbridge.matrix.axes import window_of
 from weighbridge.matrix.cells import Cell
 from weighbridge.record.coded import Reason
 from weighbridge.record.figures import Absent, TimingOrAbsent
@@ -60,6 +61,11 @@ class Attempt:
         """A name that no other attempt of the campaign has."""
         return f"{self.cell.id} {self.block} {self.number}"
 
+    @property
+    def asked(self) -> str:
+        """What is asked in the window, the same for all lanes of a block: prompts and starts are drawn from it."""
+        return " ".join((f"block {self.block}", *window_of(self.cell)))
+
 
 @dataclass(frozen=True)
 class Attempts:
@@ -75,7 +81,7 @@ class Attempts:
     def make(self, lanes: Sequence[Lane], attempt: Attempt, store: CampaignStore) -> RunRecord:
         """Run the window of an attempt and commit its record; a mock that fails becomes a record too."""
         try:
-            measured = self._measure(lanes, attempt.window, attempt.name)
+            measured = self._measure(lanes, attempt.window, attempt)
         except LaneFailed as error:
             return self.fail(attempt, error, store, lanes[0].files_to_store())
         attempted = self._attempted(attempt, measured.window)
@@ -103,9 +109,10 @@ class Attempts:
             store.commit(record, self._fit_to_store(kept), None)
         return record
 
-    def _measure(self, lanes: Sequence[Lane], window: WindowSpec, name: str) -> Measured:
-        seed_text = f"{self.request.loaded.matrix.seed} {name}"
-        seed = seed_of(seed_text) >> 16
+    def _measure(self, lanes: Sequence[Lane], window: WindowSpec, attempt: Attempt, *, suffix: str = "") -> Measured:
+        """Drive a window; one more through the same gateway has a suffix, and with it other prompts."""
+        root = self.request.loaded.matrix.seed
+        seed, seed_text = seed_of(f"{root} {attempt.name}{suffix}") >> 16, f"{root} {attempt.asked}{suffix}"
         manner = {**window.manner, "jitter_seed": seed} if "jitter_s" in window.manner else window.manner
         clients = clients_of(self.rig, self.programs, lanes, window, seed)
         return run_window(self.rig, lanes, WindowPlan(window.cell, clients, seed_text, manner), self.truth)
@@ -131,7 +138,7 @@ class Attempts:
         self.event_log.write("more_connections", cell=attempt.cell.id, connections=load.connections)
         window = replace(attempt.window, cell=replace(attempt.cell, load=load))
         try:
-            measured = self._measure(lanes, window, f"{attempt.name} twice the connections")
+            measured = self._measure(lanes, window, attempt, suffix=" twice the connections")
         except (LaneFailed, InputError):  # a driver may not go so high
             return None
         figures = run_figures(measured.window)
@@ -193,4 +200,10 @@ def _is_ours(name: str) -> bool:
 
 
 def _client_record(client: Client) -> ClientRecord:
-    return ClientRecord(role=client.role, load=client.load, driver=client.record, load_report=client.report)
+    return ClientRecord(
+        role=client.role,
+        load=client.load,
+        driver=client.record,
+        load_report=client.report,
+        prompts_sha256=client.prompts_sha256,
+    )

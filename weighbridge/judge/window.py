@@ -39,6 +39,7 @@ class Client:
     `killed` says that our deadline ended it, `record.cut` that we interrupted it for the lane's slowness. `wall_s` is
     how long its process ran, `cpu_cores` the CPU it took over all of its threads (None where that was too short to
     tell). `problem` is why there is no report, empty where there is one. Only one that `sees_stamps` has a trace.
+    `prompts_sha256` is the digest of its file of prompts.
     """
 
     role: str
@@ -52,6 +53,7 @@ class Client:
     trace: Trace | None = None
     streams: OpenStreamsResult | None = None
     sees_stamps: bool = False
+    prompts_sha256: str | None = None
     problem: str = ""
 
     @property

@@ -20,9 +20,9 @@ TimeKey = Literal[
 ValueKey = Literal[
     "achieved_rps", "goodput_rps", "drain_s", "coalesced_ratio", "stall_count", "end_marker_ratio",
     "cpu_ms_per_request", "context_switches_per_request", "control_plane_calls_per_request",
-    "upstream_calls_per_request", "flushes_per_request", "flush_idle_rps", "rss_idle_bytes", "rss_peak_bytes",
-    "rss_after_bytes", "pss_idle_bytes", "pss_after_bytes", "memory_per_stream_bytes", "connections_per_request",
-    "first_request_ms",
+    "upstream_calls_per_request", "prompts_repeated_ratio", "flushes_per_request", "flush_idle_rps",
+    "rss_idle_bytes", "rss_peak_bytes", "rss_after_bytes", "pss_idle_bytes", "pss_after_bytes",
+    "memory_per_stream_bytes", "connections_per_request", "first_request_ms",
 ]  # fmt: skip
 CountKey = Literal[
     "request_count", "trimmed_count", "error_count", "in_flight_max_count", "lagged_count", "undelivered_at_end_count"
@@ -149,6 +149,9 @@ _RATES: tuple[Metric, ...] = (
     Metric("rate_error_ratio", "number", "error", "Send-rate error",
            "Achieved send rate ÷ offered − 1, from the samples; of a cell the worst run.",
            short="send-rate error", merge="worst", needs=("samples",)),
+    Metric("prompts_repeated_ratio", "value", "ratio", "Prompts repeated",
+           "Share of the requests sent whose prompt an earlier one of the window had.", short="prompts repeated",
+           of=_CELL, loads="every", needs=("provider",)),
     Metric("request_count", "count", "count", "Requests",
            "Requests behind the percentiles, over the accepted runs.", merge="sum", loads="every"),
     Metric("trimmed_count", "count", "count", "Left out", "Requests left out because they opened a connection.",

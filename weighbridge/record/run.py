@@ -33,6 +33,11 @@ class ClientRecord(Document):
     load: Load | None = Field(description="Its part of the load; null in what was written as weighbridge.run/1.")
     driver: DriverRecord = Field(description="The program and how it was called.")
     load_report: LoadReport | None = Field(description="What it reported; null when it left nothing.")
+    prompts_sha256: str | None = Field(
+        default=None,
+        description="Digest of its file of prompts, one request body a line; null in what was written before there "
+        "was one.",
+    )
 
 
 class Counts(Document):
@@ -45,7 +50,8 @@ class Counts(Document):
     provider_distinct_count: Count = Field(description="Distinct request references it saw.")
     provider_aborted_count: Count = Field(description="Requests whose client left before the end.")
     repeat_share_ratio: float = Field(
-        description="Share of prompts that repeat an earlier one, by the provider's count."
+        description="Share of the requests sent whose prompt an earlier one of the window had, by the provider's "
+        "count; what a gateway sent again is left out."
     )
     expected_repeat_ratio: float = Field(description="Share that drawing with replacement makes us expect.")
     control_plane_calls: dict[str, Count] = Field(

@@ -115,6 +115,20 @@ class Slope(Document):
     point_count: Count = Field(description="Points in all.")
 
 
+class PromptFacts(Document):
+    """What the prompts of a campaign's runs were, by the files that its load generators were given."""
+
+    same_in_block: bool | None = Field(
+        default=None,
+        description="Whether all lanes of a block were given the same prompts; null where runs do not tell.",
+    )
+    drawn_by: tuple[str, ...] | None = Field(
+        default=None,
+        description="Load generators that drew from their prompts with replacement, by name; null where runs do not "
+        "tell.",
+    )
+
+
 class GatewaySummary(Document):
     """A gateway as pages name it."""
 
@@ -154,6 +168,7 @@ class Summary(Versioned):
         default=Absent(absent="not_looked_for"),
         description="What a calibration on this host showed, without its blocks; or why there is none to show.",
     )
+    prompts: PromptFacts = Field(default=PromptFacts(), description="What the prompts of its runs were.")
     slopes: tuple[Slope, ...] = Field(
         default=(), description="Added time for each KiB or chunk, where payloads or answers vary."
     )

@@ -154,7 +154,7 @@ class _NotBegun(Exception):
 
 
 def plan_client(rig: Rig, lane: Lane, cell: Cell, spec: ClientSpec, *, seed_text: str, line_count: int) -> ClientPlan:
-    """Plan a client's part of a window, in a folder of its own, with prompts that no other client and window has."""
+    """Plan a client's part of a window, in a folder of its own, with prompts that no other client has."""
     folder = rig.scratch / "window" / spec.role
     out = folder / "out"
     out.mkdir(parents=True)
@@ -208,12 +208,12 @@ def drive(rig: Rig, lanes: Sequence[Lane], cell: Cell, clients: Sequence[ClientP
 
 
 def make_bodies(path: Path, cell: Cell, request_count: int, seed_text: str) -> BodyFacts:
-    """Write prompts that no other window has: the seed is made of the matrix's and of the attempt's own name."""
+    """Write the prompts of a seed, which no other window of the same lane has."""
     return write_bodies(path, BodyPlan(cell.payload, cell.mode, MODEL, request_count, seed_of(seed_text)))
 
 
 def seed_of(seed_text: str) -> int:
-    """Return a seed of its own for each name."""
+    """Return a seed of its own for each text."""
     return int.from_bytes(hashlib.sha256(seed_text.encode()).digest()[:8])
 
 

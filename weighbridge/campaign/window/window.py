@@ -39,9 +39,10 @@ _WARMUP_TIMEOUT_S = 10.0
 
 @dataclass(frozen=True)
 class WindowPlan:
-    """A window to be driven through lanes that are up: its clients, the first leading, and a name that no other has.
+    """A window to be driven through lanes that are up: its clients, the first leading.
 
-    `manner` is what the provider is told beside its answer.
+    Prompts and intended starts are drawn from `seed_text`, which lanes of a block share and windows of one lane do
+    not. `manner` is what the provider is told beside its answer.
     """
 
     cell: Cell
@@ -153,6 +154,7 @@ def _client(rig: Rig, driven: Driven, found: tuple[Reading | None, str], cell: C
         trace=_trace(reading, spec.load.connections, cell, rows),
         streams=reading.open_streams if reading else None,
         sees_stamps=spec.driver.capabilities.sees_stamps,
+        prompts_sha256=driven.client.bodies.sha256,
         problem=rig.without_folders(problem),
     )
 
@@ -182,20 +184,30 @@ def _counts(
     reports = [client.report for client in clients]
     requests = int(provider["request_count"])
     distinct = int(provider["distinct_reference_count"])
+    sent = _sum([report.sent_count if report else None for report in reports])
     referenced = requests - int(provider["unreferenced_count"])
     return Counts(
-        client_sent_count=_sum([report.sent_count if report else None for report in reports]),
+        client_sent_count=sent,
         client_answered_count=_sum([report.answered_count if report else None for report in reports]),
         client_success_count=_sum([_success_count(report) for report in reports]),
         provider_request_count=requests,
         provider_distinct_count=distinct,
         provider_aborted_count=int(provider["aborted_count"]),
-        repeat_share_ratio=1 - distinct / referenced if referenced else 0.0,
+        repeat_share_ratio=repeat_share(referenced, distinct, sent),
         expected_repeat_ratio=expected_repeat,
         control_plane_calls=calls if needs_control_plane else {},
         admission_call_count=int(control["admission_call_count"]),
         background_call_count=int(control["background_call_count"]),
     )
+
+
+def repeat_share(referenced_count: int, distinct_count: int, sent_count: int | None) -> float:
+    """Return the share of the prompts sent that repeat an earlier one, by what the provider received.
+
+    What a gateway sent again is its own doing: of more received than sent only so many are prompts of ours.
+    """
+    ours = referenced_count if sent_count is None else min(referenced_count, sent_count)
+    return max(0.0, 1 - distinct_count / ours) if ours else 0.0
 
 
 def _success_count(report: LoadReport | None) -> int | None:

@@ -39,6 +39,7 @@ def of_record(run: RunRecord) -> Values:
         "control_plane_calls_per_request": _figure(_control_calls(run), NO_CONTROL_PLANE),
         "upstream_calls_per_request": _figure(_upstream_calls(run), NOT_COUNTED),
         "first_request_ms": _first_request(run),
+        "prompts_repeated_ratio": _figure(_repeated(run), NOT_COUNTED),
     }
     if run.open_streams is not None:
         found["error_count"] = sum(run.open_streams.faults.values())
@@ -104,6 +105,13 @@ def _control_calls(run: RunRecord) -> float | None:
     if run.counts is None or not run.counts.control_plane_calls:
         return None
     return _per_request(run, sum(run.counts.control_plane_calls.values()))
+
+
+def _repeated(run: RunRecord) -> float | None:
+    # A gateway that strips the references of prompts leaves none to count.
+    if run.counts is None or not run.counts.provider_distinct_count:
+        return None
+    return run.counts.repeat_share_ratio
 
 
 def _upstream_calls(run: RunRecord) -> float | None:

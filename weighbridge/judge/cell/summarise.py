@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from weighbridge.judge.cell.cell import summarise_cell
+from weighbridge.judge.cell.prompts import prompt_facts
 from weighbridge.judge.cell.shift import by_cell
 from weighbridge.judge.cell.slopes import slopes
 from weighbridge.judge.cell.verdict import Attempts
@@ -50,6 +51,7 @@ def summarise(campaign: CampaignRecord, runs: Sequence[RunRecord], finished: Fin
         runs_accepted=len(accepted),
         runs_rejected=len(runs) - len(accepted),
         cells=tuple(_with_baseline_flags(_cells(campaign, attempts, status))),
+        prompts=prompt_facts(campaign.cells, attempts),
         slopes=slopes(campaign, attempts),
         certificate=NOT_ENDED if finished is None else finished.certificate,
     )

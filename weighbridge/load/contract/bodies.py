@@ -41,10 +41,11 @@ class BodyPlan:
 
 @dataclass(frozen=True)
 class BodyFacts:
-    """What was written: number of lines and bytes."""
+    """What was written: number of lines and bytes, and the SHA-256 of the file."""
 
     line_count: int
     byte_count: int
+    sha256: str = ""
 
     def expected_repeat_ratio(self, request_count: int) -> float:
         """Share of `request_count` prompts that repeat an earlier one, drawn with replacement.
@@ -64,9 +65,13 @@ def write_bodies(path: Path, plan: BodyPlan) -> BodyFacts:
     line_bytes = len(head) + user_bytes + len(tail)
     wanted = min(_MOST_LINES, max(_FEWEST_LINES, _LINES_PER_REQUEST * plan.request_count))
     lines = max(1, min(wanted, _MOST_BYTES // line_bytes))
-    with path.open("w", encoding="ascii", newline="\n") as file:
-        file.writelines(f"{head}{prompt}{tail}" for prompt in _prompts(plan.seed, user_bytes, lines))
-    return BodyFacts(lines, lines * line_bytes)
+    written = hashlib.sha256()
+    with path.open("wb") as file:
+        for prompt in _prompts(plan.seed, user_bytes, lines):
+            line = f"{head}{prompt}{tail}".encode("ascii")
+            written.update(line)
+            file.write(line)
+    return BodyFacts(lines, lines * line_bytes, written.hexdigest())
 
 
 def _frame(plan: BodyPlan) -> tuple[str, str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from weighbridge.publish.text import numbers
 from weighbridge.publish.text.sanitise import plain
 from weighbridge.publish.text.wording import ADDED_BASELINE_TEXT, ADDED_TEXT, SHIFT_ALONE_TEXT, SHIFT_TEXT
@@ -26,10 +28,14 @@ request through it succeeds for two seconds, or as long as its recipe says. One 
 then compared with what the provider sent; what a gateway claims is tried, not believed.
 """
 _WINDOWS = """\
-Every prompt is different and drawn from the seed, and the provider counts distinct prompts, so that no cache
-answers. Warm-up requests are left out, and so is the first request of each connection, which pays for its
-connect.
+The provider counts requests and distinct prompts, so an answer that a cache gave is seen. Warm-up requests are left
+out, and so is the first request of each connection, which pays for its connect.
 """
+_PROMPTS = {
+    True: "In each block all lanes were given the same prompts, drawn from the seed",
+    False: "Prompts are drawn from the seed; lanes of a block were given different ones of the same size",
+    None: "Prompts are drawn from the seed",
+}
 _ACCEPTANCE = """\
 A run counts unless more than 0.1 % of its requests failed (below 1,000: any), samples are missing, the provider saw
 another number of requests than were sent, or the machine's load passed the limit of the matrix. What the rig spoiled
@@ -58,7 +64,7 @@ def method(summary: Summary) -> tuple[str, ...]:
         _MOCKS,
         f"The campaign planned {blocks}. {_BLOCKS}",
         _LANES,
-        f"{_prompts(summary)} {_WINDOWS}",
+        f"{_sizes(summary)} {prompts_text(summary)} {_WINDOWS}",
         _ACCEPTANCE,
         *((f"{ADDED_TEXT} {ADDED_BASELINE_TEXT} {_STAMPS}",) if added else ()),
         f"Percentiles are nearest rank over all requests of a run. Each value here is {value}. {SHIFT_TEXT}",
@@ -67,7 +73,40 @@ def method(summary: Summary) -> tuple[str, ...]:
     return tuple(" ".join(step.split()) for step in steps)
 
 
-def _prompts(summary: Summary) -> str:
+def prompts_text(summary: Summary) -> str:
+    """Return which prompts the lanes of this campaign were sent, and how many of them more than once."""
+    facts = summary.prompts
+    order = "" if facts.drawn_by is None else f"; {_order_text(summary, facts.drawn_by)}"
+    told = [f"{_PROMPTS[facts.same_in_block]}{order}."]
+    shares = [share for cell in summary.cells if (share := cell.known("prompts_repeated_ratio")) is not None]
+    if not shares:
+        told.append("How many were sent more than once is not known.")
+    elif max(shares) > 0:
+        told.append(
+            f"Up to {numbers.share(max(shares))} of the requests of a window repeated an earlier prompt of it."
+        )
+    else:
+        told.append("No prompt was sent twice in a window.")
+    return " ".join(told)
+
+
+def _order_text(summary: Summary, drawers: Sequence[str]) -> str:
+    """Return who drew from the prompts of a window, and who sent them one after the other."""
+    sent = {cell.driver for cell in summary.cells if cell.runs_attempted}
+    sent |= {cell.load.companion.driver for cell in summary.cells if cell.load.companion is not None}
+    parts = []
+    if drawers:
+        parts.append(f"{_names(drawers)} drew from them at random, with replacement")
+    if sent - set(drawers):
+        parts.append(f"{_names(sorted(sent - set(drawers)))} sent them in their order")
+    return ", ".join(parts) or "none was sent"
+
+
+def _names(drivers: Sequence[str]) -> str:
+    return numbers.listed([plain(name, limit=40) for name in drivers])
+
+
+def _sizes(summary: Summary) -> str:
     sizes = [
         f"a system message of {numbers.size(payload.system_bytes)} and "
         f"a user message of {numbers.size(payload.user_bytes)}"

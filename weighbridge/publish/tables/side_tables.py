@@ -5,7 +5,7 @@ from __future__ import annotations
 from weighbridge.publish.text import numbers
 from weighbridge.publish.text.wording import absence_text
 from weighbridge.publish.views.cells import Notes
-from weighbridge.publish.views.columns import Show, cells_of, columns_of, groups_of, number_column
+from weighbridge.publish.views.columns import Show, cells_of, columns_of, groups_of, number_column, shown
 from weighbridge.publish.views.conditions import heading, setting_text
 from weighbridge.publish.views.labels import Names, is_baseline
 from weighbridge.publish.views.rows import RowMaker, head_columns, sections
@@ -23,6 +23,7 @@ _DRIVER_TEXT = (
     "What the load generator itself did; its limits are never charged to a gateway. Lag is actual start minus "
     "release by its pacer, lateness is release minus the ideal grid, rate error is the worst of the accepted runs."
 )
+_REPEATED_TEXT = "Prompts repeated are requests whose prompt an earlier one of the same window had."
 
 
 _FIRST_BYTE = (Show("ttfb_shift_ms", label="Shift"), Show("ttfb_ms"))
@@ -36,6 +37,9 @@ def _no_error(cell: CellSummary) -> Absent:
 _GENERATOR = (
     Show("achieved_rps", title="Achieved/s"),
     Show("rate_error_ratio", absent=_no_error),
+)
+_REPEATED = Show("prompts_repeated_ratio")
+_PACING = (
     Show("dispatch_lag_ms", label="Lag", percentiles=_ENDS),
     Show("release_lateness_ms", label="Lateness", percentiles=_ENDS),
 )
@@ -97,30 +101,33 @@ def driver_table(summary: Summary, names: Names, anchor: str) -> Table:
     """Tabulate offered and achieved rate, send-rate error, lag and lateness of the load generator in each cell."""
     notes = Notes()
     cells = [cell for cell in summary.cells if cell.runs_accepted or cell.has("achieved_rps")]
+    repeated = shown((_REPEATED,), cells)
+    found = (*_GENERATOR, *repeated, *_PACING)
 
     def make(cell: CellSummary) -> tuple[Cell, ...]:
         offered = numbers.ABSENT if cell.offered_rps is None else numbers.short(cell.offered_rps)
         return (
             Cell(cell.driver, label="Driver"),
             Cell(offered, label="Offered/s", css="n"),
-            *cells_of(cell, _GENERATOR, notes),
+            *cells_of(cell, found, notes),
         )
 
     heads = head_columns(names)
     return Table(
         id=f"{anchor}-driver",
         title="The load generator",
-        caption=(_DRIVER_TEXT, heading(summary)),
+        caption=(_DRIVER_TEXT, *((_REPEATED_TEXT,) if repeated else ()), heading(summary)),
         columns=(
             *heads,
             Column("driver", "Driver"),
             number_column("offered", "Offered/s"),
-            *columns_of(_GENERATOR),
+            *columns_of(found),
         ),
         groups=(
             Group("", len(heads) + 1),
             Group("Requests per second", 3),
-            *groups_of(_GENERATOR[2:]),
+            *(Group("", 1) for _ in repeated),
+            *groups_of(_PACING),
         ),
         sections=sections(names, cells, RowMaker(make)),
         footnotes=notes.footnotes(),
