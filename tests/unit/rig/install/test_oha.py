@@ -186,7 +186,7 @@ def test_progress_is_told_while_cargo_builds(bench: Bench) -> None:
 
     def report(text: str) -> None:
         bench.reported.append(text)
-        if "crates" in text:
+        if ": 13 of" in text:
             mark.touch()
 
     bench.tools.install_oha(Workshop(bench.shop.runner, report, bench.environ))

@@ -52,7 +52,7 @@ def test_never_ready_says_what_was_wrong_last() -> None:
 def test_a_death_before_the_first_answer_is_a_crash() -> None:
     """A process that ended is not waited for."""
     with pytest.raises(LaneFailed, match="gw ended before it was ready: exit code 3") as detected:
-        wait_ready(lambda: "refused", alive=lambda: "exit code 3", within_s=600, watched=WATCHED)
+        wait_ready(lambda: "refused", alive=lambda: "exit code 3", within_s=600, hold_s=0.01, watched=WATCHED)
     assert detected.value.reason == "crashed"
 
 
