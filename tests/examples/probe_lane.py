@@ -199,7 +199,7 @@ def bodies(made: ProbePlan) -> list[bytes]:
 def run(made: ProbePlan, lines: Sequence[bytes] | None = None) -> Driven:
     """The window of a plan, on a loop in this process."""
     capture = uvloop.run(drive(made, lines if lines is not None else bodies(made)))
-    return Driven(capture, make_tables(capture, is_stream=made.mode == "stream"))
+    return Driven(capture, make_tables(capture, made.lanes, is_stream=made.mode == "stream"))
 
 
 def start_program(made: ProbePlan) -> subprocess.Popen[str]:

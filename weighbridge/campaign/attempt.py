@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-import numpy as np
-
 from weighbridge.campaign.event_log import EventLog, utc_now
 from weighbridge.campaign.plan import fingerprint
 from weighbridge.campaign.programs import Programs, clients_of
@@ -19,9 +17,9 @@ from weighbridge.campaign.window.window import Measured, WindowPlan, run_window
 from weighbridge.errors import InputError, LaneFailed
 from weighbridge.judge.figures.histograms import HISTOGRAMS_FILE, run_histograms
 from weighbridge.judge.figures.run_figures import run_figures
+from weighbridge.judge.figures.self_report import self_reported
 from weighbridge.judge.inputs import Attempted, Judgement
 from weighbridge.judge.run.acceptance import judge_run
-from weighbridge.judge.stats.timing import timing
 from weighbridge.judge.window import Client, Window
 from weighbridge.matrix.axes import window_of
 from weighbridge.matrix.cells import Cell
@@ -41,7 +39,7 @@ _MORE_CONNECTIONS = 2
 class Attempt:
     """Which attempt it is: the window, its block, its number over the campaign, and why the machine was not idle.
 
-    `evidence` and `self_reported_s` are what preflight and warm-up showed of the lane in this mode.
+    `evidence` is what the preflight showed of the lane in this mode.
     """
 
     window: WindowSpec
@@ -49,7 +47,6 @@ class Attempt:
     number: int
     gate_text: str | None = None
     evidence: tuple[Evidence, ...] = ()
-    self_reported_s: tuple[float, ...] = ()
 
     @property
     def cell(self) -> Cell:
@@ -162,7 +159,7 @@ class Attempts:
             counts=None if window is None else window.counts,
             figures=attempted.figures,
             open_streams=None if window is None else window.streams,
-            self_reported_ms=self._self_reported(attempt),
+            self_reported_ms=self._self_reported(cell, window),
             drain_s=None if window is None else window.drain_s,
             undelivered_at_end_count=None if window is None else window.undelivered_at_end_count,
             load_before=None if window is None else window.load_before,
@@ -171,12 +168,11 @@ class Attempts:
             evidence=attempt.evidence,
         )
 
-    def _self_reported(self, attempt: Attempt) -> TimingOrAbsent:
-        recipe = self.request.catalogue.get(attempt.cell.lane.gateway)
-        reports = recipe is not None and recipe.overhead_header is not None
-        if attempt.self_reported_s:
-            return timing(np.array(attempt.self_reported_s))
-        return Absent(absent="not_told" if reports else "not_self_reported")
+    def _self_reported(self, cell: Cell, window: Window | None) -> TimingOrAbsent:
+        recipe = self.request.catalogue.get(cell.lane.gateway)
+        if recipe is None or recipe.overhead_header is None:
+            return Absent(absent="not_self_reported")
+        return self_reported(window)
 
     def _commit(self, store: CampaignStore, record: RunRecord, measured: Measured) -> None:
         kept = self._fit_to_store(measured.files)

@@ -48,10 +48,9 @@ class Tally:
 
 @dataclass(frozen=True)
 class Prepared:
-    """What preflight and warm-up of a mode showed: the evidence, and the gateway's own reports of its overhead."""
+    """What the preflight of a mode showed."""
 
     evidence: tuple[Evidence, ...] = ()
-    self_reported_s: tuple[float, ...] = ()
 
     @property
     def problem(self) -> str | None:
@@ -123,14 +122,12 @@ class VisitRun:
         if self.visit.preparation == "bare":
             return Prepared()
         evidence: list[Evidence] = []
-        self_reported_s: tuple[float, ...] = ()
         self.listener.phase(f"trying {self.name}, {cell.mode}")
         for lane in lanes:
             if self.visit.preparation == "tried":
                 evidence.append(self._tried(lane, cell, up_at))
             is_ok = all(seen.ok for seen in evidence)
             warmed = warm_up(lane, cell.mode, cell.answer) if is_ok else Warmed(is_steady=False)
-            self_reported_s = self_reported_s or warmed.self_reported_s
             if is_ok and lane.usage is not None and lane.usage.idle is None:
                 lane.drain()  # what the warm-up left behind is not idleness
                 lane.usage.measure_idle(self.attempts.request.loaded.matrix.idle.gateway_s)
@@ -142,7 +139,7 @@ class VisitRun:
                 problem=evidence[-1].problem if evidence else None,
                 steady=warmed.is_steady,
             )
-        return Prepared(tuple(evidence), self_reported_s)
+        return Prepared(tuple(evidence))
 
     def _tried(self, lane: Lane, cell: Cell, up_at: float) -> Evidence:
         ready = lane.setup.recipe.ready
@@ -182,7 +179,6 @@ class VisitRun:
             self.tally.attempts[key],
             self.tally.gate_text,
             evidence=prepared.evidence,
-            self_reported_s=prepared.self_reported_s,
         )
 
     def _noted(self, window: WindowSpec, record: RunRecord) -> RunRecord:

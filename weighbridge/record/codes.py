@@ -196,7 +196,6 @@ ABSENCES: Mapping[str, str] = MappingProxyType(
     {
         "not_measured": "not measured in this campaign",
         "not_self_reported": "the gateway reports no overhead of its own",
-        "not_told": "not reported",
         "no_stamps": "the chain destroys the provider's stamp",
         "baseline": "the baseline is what the others are compared with",
         "no_baseline": "no block has an accepted run of the cell and of the direct lane",

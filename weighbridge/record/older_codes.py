@@ -49,6 +49,7 @@ _RENAMED: Mapping[str, str] = {
     "floor": "baseline",
     "no_floor": "no_baseline",
     "not_claimed": "not_self_reported",
+    "not_told": "not_reported",
     "no_inband": "no_stamps",
     "kernel_does_not_tell": "not_reported_by_kernel",
     "kernel_does_not_count": "not_counted_by_kernel",

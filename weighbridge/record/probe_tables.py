@@ -25,7 +25,7 @@ UNKNOWN = -1
 STAMP_STATES = ("whole", "absent", "damaged", "stale", "repeated")
 
 # Columns that tables of method version 1 do not have; each is unknown there.
-_SINCE_2 = frozenset({"connect_ns"})
+_SINCE_2 = frozenset({"connect_ns", "reported_ns"})
 
 # `outcome`: the position is the code.
 OUTCOMES = (
@@ -57,7 +57,7 @@ class RequestTable:
     `stamp_state`; `content_count` and `read_count` of a stream, `coalesced_count` reads that contained more than one
     content event, `done_seen` (1 when `[DONE]` came), `status`, `received_bytes`, `outcome`, `reused` (1 on a
     connection that had served before), `lagged` (1 when the probe's own loop was late around it), `connect_ns` (how
-    long its own new connection took to open, in ns).
+    long its own new connection took to open), `reported_ns` (overhead that the gateway reported in a header of it).
     """
 
     lane: Ints
@@ -83,6 +83,7 @@ class RequestTable:
     reused: Ints
     lagged: Ints
     connect_ns: Ints
+    reported_ns: Ints
 
     def __len__(self) -> int:
         """Return the number of requests."""

@@ -160,7 +160,7 @@ class RunRecord(Versioned):
     )
     self_reported_ms: TimingOrAbsent = Field(
         default=Absent(absent="not_self_reported"),
-        description="The gateway's own overhead header, in the last requests of the warm-up.",
+        description="The gateway's own overhead header, in the requests of the probe behind the added time.",
     )
     drain_s: Seconds | None = Field(default=None, description="Time until no event was undelivered.")
     undelivered_at_end_count: Count | None = Field(

@@ -172,6 +172,7 @@ def plan_client(rig: Rig, lane: Lane, cell: Cell, spec: ClientSpec, *, seed_text
         expected_s=spec.load.expected_s(cell.answer, cell.mode),
         seed=seed_of(seed_text),
         ready=folder / "ready",
+        overhead_header=lane.setup.recipe.overhead_header,
     )
     return ClientPlan(spec, plan, facts)
 

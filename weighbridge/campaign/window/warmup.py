@@ -5,14 +5,12 @@ Each mode apart: the first stream of a process can cost a quarter of a second af
 
 from __future__ import annotations
 
-import math
 import statistics
 import time
 from dataclasses import dataclass
 
 from weighbridge.dialects import openai_chat
 from weighbridge.dialects.openai_chat import Message
-from weighbridge.matrix.recipe import OverheadHeader
 from weighbridge.matrix.requests import AnswerSpec, Mode
 from weighbridge.record.stamps import reference
 from weighbridge.rig.lanes import http
@@ -24,22 +22,18 @@ _STEADY_RATIO = 0.10
 _MOST_REQUESTS = 100
 _LONGEST_S = 10.0
 _TIMEOUT_S = 10.0
-_UNITS_S = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
 @dataclass(frozen=True)
 class Warmed:
-    """Whether the times became steady, and what the gateway reported of its own overhead in the last requests, s."""
+    """Whether the times became steady."""
 
     is_steady: bool
-    self_reported_s: tuple[float, ...] = ()
 
 
 def warm_up(lane: Lane, mode: Mode, answer: AnswerSpec) -> Warmed:
     """Return what a warm-up saw; steady when the medians of two groups of ten in a row differ by less than 10 %."""
     times: list[float] = []
-    reports: list[float] = []
-    header = lane.setup.recipe.overhead_header
     begun = time.monotonic()
     while len(times) < _MOST_REQUESTS and time.monotonic() - begun < _LONGEST_S:
         prompt = Message("user", f"{reference(len(times))} Say a few words about the weather.")
@@ -55,20 +49,9 @@ def warm_up(lane: Lane, mode: Mode, answer: AnswerSpec) -> Warmed:
         except OSError:
             break
         times.append((got.end_ns - got.sent_ns) / 1e9)
-        reported_s = self_reported_s(header, got) if header else None
-        reports += [reported_s] if reported_s is not None else []
         if is_steady(times):
-            return Warmed(True, tuple(reports[-2 * _GROUP :]))
-    return Warmed(False, tuple(reports[-2 * _GROUP :]))
-
-
-def self_reported_s(header: OverheadHeader, got: http.HttpAnswer) -> float | None:
-    """Read the gateway's own overhead in seconds from its header; None where it tells none."""
-    try:
-        value = float(got.header(header.name) or "")
-    except ValueError:
-        return None
-    return value * _UNITS_S[header.unit] if math.isfinite(value) else None
+            return Warmed(True)
+    return Warmed(False)
 
 
 def is_steady(times_s: list[float]) -> bool:

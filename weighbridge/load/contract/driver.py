@@ -14,6 +14,7 @@ from weighbridge.command import Command, OnPath
 from weighbridge.load.contract.formats import Formats
 from weighbridge.load.contract.reading import Reading
 from weighbridge.matrix.loads import Load
+from weighbridge.matrix.recipe import OverheadHeader
 from weighbridge.matrix.requests import Mode
 
 
@@ -37,7 +38,8 @@ class LoadPlan:
     """One window to drive: `url` is the full address of the chat-completions endpoint of the lane.
 
     `bodies` is a file with one JSON request body a line, made by `load.bodies`; `out_dir` exists and is empty.
-    `ready` is a file that a driver which starts slowly makes right before its first request.
+    `ready` is a file that a driver which starts slowly makes right before its first request. `overhead_header` is
+    where the lane's gateway reports its own overhead; a driver that reads no headers leaves it.
     """
 
     program: Path
@@ -51,6 +53,7 @@ class LoadPlan:
     expected_s: float
     seed: int
     ready: Path | None = None
+    overhead_header: OverheadHeader | None = None
 
 
 @dataclass(frozen=True)

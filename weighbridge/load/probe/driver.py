@@ -26,6 +26,7 @@ PROGRAM_FOLDER = Path(__file__).parent / "program"
 # After the window everything is parsed: 0.04 ms a plain answer, 0.4 ms a stream of 16 chunks; this is patience.
 _PARSING_S = 0.001
 _CONNECT_LIMIT_S = 5.0
+_UNITS_S = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
 class Probe:
@@ -83,7 +84,7 @@ def probe_plan(plan: LoadPlan) -> ProbePlan:
     """
     load, limit_s = plan.load, plan.load.timeout_s
     return ProbePlan(
-        lanes=(ProbeLane(plan.url, plan.headers),),
+        lanes=(_lane(plan),),
         mode=plan.mode,
         rate_rps=load.offered_rps,
         clients=None if load.has_schedule else load.concurrency,
@@ -94,6 +95,15 @@ def probe_plan(plan: LoadPlan) -> ProbePlan:
         out_dir=plan.out_dir,
         ready=plan.ready,
         timeouts=Timeouts(min(limit_s, _CONNECT_LIMIT_S), limit_s, limit_s, limit_s, limit_s),
+    )
+
+
+def _lane(plan: LoadPlan) -> ProbeLane:
+    header = plan.overhead_header
+    if header is None:
+        return ProbeLane(plan.url, plan.headers)
+    return ProbeLane(
+        plan.url, plan.headers, overhead_header=header.name.lower(), overhead_unit_s=_UNITS_S[header.unit]
     )
 
 

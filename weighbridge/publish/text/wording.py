@@ -25,7 +25,8 @@ ADDED_BASELINE_TEXT = (
     "measure; nothing is subtracted from the others."
 )
 SELF_REPORTED_TEXT = (
-    "Self-reported is what a gateway says of itself in a header of its answers; it is never a source of ours."
+    "Self-reported is what a gateway says of itself in a header of its answers, in the same requests as the added "
+    "time beside it; it is never a source of ours."
 )
 SHIFT_ALONE_TEXT = (
     "No driver of this campaign measured the added time of single requests, so the shift is the headline here."

@@ -27,7 +27,7 @@ def _drive(place: Path) -> None:
     bodies = read_bodies(plan.bodies, plan.count)
     # From here on a stop means: write what there is.
     capture = uvloop.run(_open_window(plan, bodies))
-    write(plan, capture, make_tables(capture, is_stream=plan.mode == "stream"), weighbridge.__version__)
+    write(plan, capture, make_tables(capture, plan.lanes, is_stream=plan.mode == "stream"), weighbridge.__version__)
 
 
 async def _open_window(plan: ProbePlan, bodies: list[bytes]) -> Capture:

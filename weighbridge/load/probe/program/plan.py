@@ -29,11 +29,17 @@ _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 @dataclass(frozen=True)
 class ProbeLane:
-    """One address: `url` of the chat-completions endpoint, its headers, and its share among the lanes."""
+    """One address: `url` of the chat-completions endpoint, its headers, and its share among the lanes.
+
+    `overhead_header` is the header in which it reports its own overhead, in units of `overhead_unit_s` seconds; empty
+    where it reports none.
+    """
 
     url: str
     headers: tuple[tuple[str, str], ...]
     delay: float = 1.0
+    overhead_header: str = ""
+    overhead_unit_s: float = 1.0
 
     @property
     def host(self) -> str:

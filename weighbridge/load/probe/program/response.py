@@ -11,11 +11,27 @@ import httptools
 
 
 class Answer:
-    """What the reads of one answer hold; `headers_read` and the first number of each part count reads from 0."""
+    """What the reads of one answer hold; `headers_read` and the first number of each part count reads from 0.
 
-    __slots__ = ("_number", "_parser", "complete", "content_type", "framed", "headers_read", "parts", "status")
+    `wanted` is the value of one more header, asked for by its lower-case name.
+    """
 
-    def __init__(self, reads: Sequence[tuple[int, bytes]]) -> None:
+    __slots__ = (
+        "_number",
+        "_parser",
+        "_wanted",
+        "complete",
+        "content_type",
+        "framed",
+        "headers_read",
+        "parts",
+        "status",
+        "wanted",
+    )
+
+    def __init__(self, reads: Sequence[tuple[int, bytes]], wanted: bytes = b"") -> None:
+        self._wanted = wanted
+        self.wanted = ""
         self.status = 0
         self.content_type = ""
         self.framed = False
@@ -43,12 +59,14 @@ class Answer:
             self.content_type = value.decode("latin-1")
         elif lowered in (b"content-length", b"transfer-encoding"):
             self.framed = True
+        elif lowered == self._wanted:
+            self.wanted = value.decode("latin-1")
 
     def on_headers_complete(self) -> None:
         """Keep the status; what an interim answer said of itself is dropped."""
         status = self._parser.get_status_code()
         if status < 200:
-            self.content_type, self.framed = "", False
+            self.content_type, self.framed, self.wanted = "", False, ""
         elif not self.status:
             self.status = status
             self.headers_read = self._number

@@ -5,6 +5,7 @@ In the tables' `outcome` column `UNKNOWN` stands for a request without an end: t
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -14,6 +15,7 @@ import numpy as np
 from weighbridge.load.probe.program.capture import Capture, Exchange
 from weighbridge.load.probe.program.content import Content, content_of
 from weighbridge.load.probe.program.outcome import outcome_of
+from weighbridge.load.probe.program.plan import ProbeLane
 from weighbridge.load.probe.program.response import Answer
 from weighbridge.record.probe_tables import OUTCOMES, STAMP_STATES, UNKNOWN, EventTable, RequestTable
 from weighbridge.record.samples import OUTCOMES as SAMPLE_OUTCOMES
@@ -21,6 +23,9 @@ from weighbridge.record.samples import SampleTable, from_columns
 from weighbridge.record.stamps import STAMP_WORD, find_reference, find_stamp
 
 _NS = 1e9
+_DAY_S = 86_400.0
+# No number that a gateway would report has more characters.
+_REPORT_LIMIT = 40
 # Outcomes that are an HTTP answer to count by its status; in all others there was no answer worth the name.
 ANSWERED = ("ok", "http_error")
 _CODES = {name: code for code, name in enumerate(OUTCOMES)}
@@ -36,15 +41,20 @@ class Tables:
     error_text: dict[str, int]
 
 
-def make_tables(capture: Capture, *, is_stream: bool) -> Tables:
-    """Tables of a window; the requests lie in the order of their dispatch, which is that of the intended starts."""
+def make_tables(capture: Capture, lanes: Sequence[ProbeLane] = (), *, is_stream: bool) -> Tables:
+    """Tables of a window; the requests lie in the order of their dispatch, which is that of the intended starts.
+
+    `lanes` say in which header each of them reports its own overhead.
+    """
     released = capture.exchanges[: capture.released_count]
     rows, errors, events = [], Counter[str](), []
     for number, exchange in enumerate(released):
-        answer = Answer(exchange.reads)
+        lane = lanes[exchange.lane] if lanes else None
+        answer = Answer(exchange.reads, b"" if lane is None else lane.overhead_header.encode())
         content = content_of(answer, is_stream=is_stream)
         outcome = outcome_of(exchange, answer, content, is_stream=is_stream)
-        rows.append(_row(exchange, answer, content, outcome))
+        reported_ns = UNKNOWN if lane is None else _reported_ns(answer.wanted, lane.overhead_unit_s)
+        rows.append((*_row(exchange, answer, content, outcome), reported_ns))
         events += [(number, exchange.reads[e[0]][0], e[1], e[2], e[0]) for e in content.events]
         if outcome and outcome not in ANSWERED:
             errors[f"{outcome}: {exchange.error}" if exchange.error else outcome] += 1
@@ -54,7 +64,7 @@ def make_tables(capture: Capture, *, is_stream: bool) -> Tables:
 
 
 def _row(exchange: Exchange, answer: Answer, content: Content, outcome: str) -> tuple[int, ...]:
-    """Values of one request in the order of the columns of `RequestTable`."""
+    """Values of one request in the order of the columns of `RequestTable`, but for what the gateway reported."""
     times = [now for now, _ in exchange.reads]
     reference = find_reference(exchange.line.decode("ascii", "replace"))
     recv_ns, send_ns, state = _stamp(exchange, content)
@@ -85,6 +95,15 @@ def _row(exchange: Exchange, answer: Answer, content: Content, outcome: str) -> 
         0,
         exchange.connect_ns or UNKNOWN,
     )
+
+
+def _reported_ns(text: str, unit_s: float) -> int:
+    """Return the overhead that a header reports, in ns; `UNKNOWN` for what is no time from zero to a day."""
+    try:
+        seconds = float(text) * unit_s if len(text) <= _REPORT_LIMIT else math.nan
+    except ValueError:
+        return UNKNOWN
+    return round(seconds * _NS) if 0 <= seconds <= _DAY_S else UNKNOWN
 
 
 def _time(times: Sequence[int], read: int) -> int:

@@ -11,6 +11,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ import psutil
 import pytest
 import uvloop
 
+from tests.examples.dialect_cases import answer, length
 from tests.examples.gateway_lane import Lane, ask, open_lane, wait_for
 from tests.examples.probe_lane import SECRET, Client, bodies, injected, plan, run, stamped, start_program
 from weighbridge.judge.figures.connections import connection_figures, is_not_kept_alive
@@ -405,3 +407,31 @@ def test_the_window_is_left_as_it_was_found(tmp_path: Path) -> None:
         after = psutil.Process().num_fds()
     assert gc.isenabled()
     assert after <= before + 1
+
+
+@pytest.mark.parametrize(
+    ("values", "expected_ns"),
+    [
+        (["2.5", "3", "0"], [2_500_000, 3_000_000, 0]),
+        (["", "soon", "nan"], [UNKNOWN] * 3),
+        (["inf", "-1", "9" * 500], [UNKNOWN] * 3),
+    ],
+)
+def test_what_a_gateway_reports_is_read_request_by_request(
+    tmp_path: Path, values: list[str], expected_ns: list[int]
+) -> None:
+    """Each request has the number of its own header, in its unit; what is no time is nothing."""
+    said = iter(values)
+
+    def script(client: Client) -> None:
+        body = stamped()
+        client.send(
+            answer(body, b"content-type: application/json", b"X-Own-Ms: " + next(said).encode(), length(body))
+        )
+
+    with injected(script) as server:
+        made = plan(tmp_path, server.url, count=3)
+        (lane,) = made.lanes
+        asked = replace(made, lanes=(replace(lane, overhead_header="x-own-ms", overhead_unit_s=1e-3),))
+        driven = run(asked)
+    assert driven.tables.requests.reported_ns.tolist() == expected_ns
