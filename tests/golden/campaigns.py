@@ -8,7 +8,7 @@ from weighbridge.record.campaign import CampaignRecord, GatewayFacts, GitFacts
 from weighbridge.record.cell import CellIdentity, PlannedCell
 from weighbridge.record.coded import CampaignWarning, Reason
 from weighbridge.record.codes import REASONS
-from weighbridge.record.figures import Absent, Figure, Interval, Timing
+from weighbridge.record.figures import Absent, Figure, Interval, PercentileIntervals, Timing
 from weighbridge.record.host import DiskFacts, HostFacts, LoadReading, ToolFacts
 from weighbridge.record.summary import CellSummary, GatewaySummary, Rejected, RunLine, Summary
 
@@ -39,12 +39,18 @@ OHA = ToolFacts(name="oha", version="1.16.0", sha256=DIGEST, source="cargo", bui
 
 def timing(p50: float, p95: float, p99: float, *, n: int = 1000, few: bool = False, spread: float = 0.0) -> Timing:
     """A timing; `few` makes its p99 grey, `spread` gives it intervals."""
-    ranges = {name: (value - spread, value + spread) for name, value in (("p50", p50), ("p95", p95), ("p99", p99))}
-    interval = Interval(p50=ranges["p50"], p95=ranges["p95"], p99=None if few else ranges["p99"])
+    ends = [Interval(low=value - spread, high=value + spread, kind="range") for value in (p50, p95, p99)]
+    interval = PercentileIntervals(p50=ends[0], p95=ends[1], p99=None if few else ends[2])
     return Timing(
-        p50=p50, p95=p95, p99=p99, mean=None, n=n, interval=interval if spread else None,
+        p50=p50, p95=p95, p99=p99, mean=None, n=n, interval=interval if spread else None, run_count=3,
         few_samples={"p99": f"{n - 2}th of {n}"} if few else {},
     )  # fmt: skip
+
+
+def spread_figure(value: float, low: float, high: float) -> Figure:
+    """A figure of three runs that differ."""
+    interval = Interval(low=low, high=high, kind="range")
+    return Figure(value=value, low=low, high=high, interval=interval, run_count=3)
 
 
 def rate(per_second: float) -> Load:
@@ -96,7 +102,7 @@ def cell(gateway: str, load: Load, *, chain: str = "none", mode: str = "plain", 
         "runs_attempted": 3,
         "runs": tuple(line(block, p50=base + extra, rps=achieved) for block in (1, 2, 3)),
         "offered_rps": load.offered_rps,
-        "achieved_rps": Figure(value=achieved, low=achieved * 0.998, high=achieved),
+        "achieved_rps": spread_figure(achieved, achieved * 0.998, achieved),
         "goodput_rps": Figure(value=achieved),
         "littles_rps": load.concurrency * 1000 / (base + extra) if load.concurrency > 1 else None,
         "request_count": 3 * load.request_count,
@@ -227,7 +233,7 @@ def _litellm(load: Load, chain: str, mode: str) -> CellSummary:
         served = "served 66 of 150 per second"
         return cell(
             "litellm", load, chain=chain, mode=mode, verdict="saturated",
-            served_text=served, achieved_rps=Figure(value=66.2, low=64.0, high=67.9), in_flight_max_count=32,
+            served_text=served, achieved_rps=spread_figure(66.2, 64.0, 67.9), in_flight_max_count=32,
             shift_ms=Absent(absent="saturated"), ttfb_shift_ms=Absent(absent="saturated"),
         )  # fmt: skip
     if load.is_serial and mode == "plain":

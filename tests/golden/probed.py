@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tests.golden.campaigns import PAYLOADS, cell, clients, rate, summary, timing
+from tests.golden.campaigns import PAYLOADS, cell, clients, rate, spread_figure, summary, timing
 from weighbridge.matrix.loads import Load
 from weighbridge.record.campaign import CpuPlanFacts
 from weighbridge.record.coded import CampaignWarning
-from weighbridge.record.figures import Absent, Figure
+from weighbridge.record.figures import Absent, Figure, Interval
 from weighbridge.record.probe_counts import Bunching, Fidelity, StampCounts
 from weighbridge.record.summary import CellSummary, Slope, Summary
 
@@ -37,10 +37,10 @@ def seen(of: CellSummary, **over) -> CellSummary:
         "ttft_ms": timing(20.1 + own, 20.2 + own * 1.4, 20.4 + own * 2.1), "gap_ms": timing(5.0, 5.2, 5.9),
         "forwarding_ms": timing(0.06, 0.14, 0.3), "gap_distortion_ms": timing(0.02, 0.1, 0.2),
         "buffering": "passed through", "bunching": BUNCHING, "coalesced_ratio": Figure(value=0.0002),
-        "stall_count": Figure(value=0.0, low=0.0, high=1.0), "end_marker_ratio": Figure(value=1.0),
+        "stall_count": spread_figure(0.0, 0.0, 1.0), "end_marker_ratio": Figure(value=1.0),
     }  # fmt: skip
     cost = {} if of.gateway == "direct" else {
-        "cpu_ms_per_request": Figure(value=own * 1.3, low=own * 1.28, high=own * 1.36), "cpu_from": ("cgroup2",),
+        "cpu_ms_per_request": spread_figure(own * 1.3, own * 1.28, own * 1.36), "cpu_from": ("cgroup2",),
         "rss_idle_bytes": Figure(value=27 * 2**20), "rss_peak_bytes": Figure(value=31 * 2**20),
         "rss_peak_from": ("window",), "rss_after_bytes": Figure(value=30 * 2**20),
         "pss_idle_bytes": Figure(value=15.5 * 2**20), "pss_after_bytes": Figure(value=16 * 2**20),
@@ -72,7 +72,7 @@ def probed() -> Summary:
             chain="starter",
             verdict="saturated",
             served_text="served 66 of 150 per second",
-            achieved_rps=Figure(value=66.2, low=64.0, high=67.9),
+            achieved_rps=spread_figure(66.2, 64.0, 67.9),
         )
     ]
     cells += [_stampless(load) for load in loads]
@@ -100,7 +100,7 @@ def _buffering(load: Load) -> CellSummary:
     return seen(
         cell("reference", load, chain="starter", mode="stream"), bunching=buffered,
         buffering="buffered until complete",
-        coalesced_ratio=Figure(value=44 / 45), fidelity=wrong, stall_count=Figure(value=2.0, low=0.0, high=7.0),
+        coalesced_ratio=Figure(value=44 / 45), fidelity=wrong, stall_count=spread_figure(2.0, 0.0, 7.0),
         end_marker_ratio=Figure(value=0.9993), flags=("stalls",),
     )  # fmt: skip
 
@@ -117,7 +117,8 @@ def sloped() -> Summary:
     lines = tuple(
         Slope(
             cells=tuple(c.cell for c in cells if c.gateway == gateway), gateway=gateway, axis="payload_kib",
-            figure="added_ms", slope_ms=slope, interval_ms=(slope * 0.9, slope * 1.1), intercept_ms=0.5,
+            figure="added_ms", slope_ms=slope, interval_ms=Interval(low=slope * 0.9, high=slope * 1.1, kind="range"),
+            intercept_ms=0.5,
             residual_ms=0.0, baseline_slope_ms=baseline, block_count=3, point_count=6,
         )
         for gateway, slope, baseline in (("direct", 0.004, None), ("reference", 0.031, 0.004))

@@ -40,12 +40,36 @@ def absent_by(verdict: Verdict, detail: str = "") -> Absent:
     return NOT_MEASURED if verdict == "valid" else Absent(absent=verdict, detail=detail)
 
 
-class Interval(Document):
-    """Run-level 95 % interval of each percentile (t on logs, or on plain values where one is not positive)."""
+# ranks: order statistics of six runs and more, 95 %; range: lowest to highest of two to five runs; batches: ranks of
+# the samples of a single run, widened by the scatter of 20 consecutive batches, 95 %; t: 95 % by Student's t on the
+# logs of run values, only in what method version 1 wrote.
+IntervalKind = Literal["ranks", "range", "batches", "t"]
 
-    p50: tuple[Milliseconds, Milliseconds] | None = Field(default=None, description="Interval of the p50.")
-    p95: tuple[Milliseconds, Milliseconds] | None = Field(default=None, description="Interval of the p95.")
-    p99: tuple[Milliseconds, Milliseconds] | None = Field(default=None, description="Interval of the p99.")
+
+class Interval(Document):
+    """What stands beside a figure: of the same estimator, and for blocks of one boot of one host."""
+
+    low: float | None = Field(allow_inf_nan=False, description="Lower end; null: no value lies so low.")
+    high: float | None = Field(
+        allow_inf_nan=False, description="Upper end; null: no upper end, for its rank lies beyond the sample."
+    )
+    kind: IntervalKind = Field(
+        description="ranks: order statistics of six runs or more, 95 %; range: lowest to highest of two to five; "
+        "batches: ranks within one run, widened by the scatter of 20 consecutive batches, 95 %; t: 95 % by Student's "
+        "t, only of method version 1."
+    )
+
+
+class PercentileIntervals(Document):
+    """The interval of each percentile; null for one that has none."""
+
+    p50: Interval | None = Field(default=None, description="That of the p50.")
+    p95: Interval | None = Field(default=None, description="That of the p95.")
+    p99: Interval | None = Field(default=None, description="That of the p99.")
+
+    def of(self, name: Percentile) -> Interval | None:
+        """Return the interval of a percentile by its name."""
+        return {"p50": self.p50, "p95": self.p95, "p99": self.p99}[name]
 
 
 class Timing(Document):
@@ -60,7 +84,9 @@ class Timing(Document):
     p99: Milliseconds | None = Field(description="99th percentile, nearest rank, ms.")
     mean: Milliseconds | None = Field(description="Arithmetic mean, ms; null for a shift.")
     n: Count = Field(description="Samples in each run (the smallest over the runs).")
-    interval: Interval | None = Field(default=None, description="Interval over run values; null below 3 runs.")
+    interval: PercentileIntervals | None = Field(
+        default=None, description="Intervals of the percentiles with enough samples; null where there is none."
+    )
     run_count: Count = Field(default=1, description="Runs behind it; 1 of a run's own figures.")
     missing_run_count: Count = Field(default=0, description="Accepted runs that lack it: a third of all at most.")
     few_samples: dict[Percentile, str] = Field(
@@ -81,9 +107,7 @@ class Figure(Document):
     value: float = Field(allow_inf_nan=False, description="Median over the accepted runs.")
     low: float | None = Field(default=None, description="Smallest run value.")
     high: float | None = Field(default=None, description="Largest run value.")
-    interval: tuple[float, float] | None = Field(
-        default=None, description="95 % interval over run values (t), where one is told; null below 3 runs."
-    )
+    interval: Interval | None = Field(default=None, description="Interval over the run values; null of one run.")
     run_count: Count = Field(default=1, description="Runs behind it; 1 of a run's own figures.")
     missing_run_count: Count = Field(default=0, description="Accepted runs that lack it: a third of all at most.")
 

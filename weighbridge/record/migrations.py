@@ -5,7 +5,7 @@ What an older document does not tell is 0 (warm-up, time limits) or null, never 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from weighbridge.record import older_codes
@@ -133,7 +133,7 @@ def summary_from_1(raw: Raw) -> dict[str, Any]:
     found = older_codes.with_absences(raw)
     wanted = raw["provenance"]["runs"]
     cells = [
-        _summary_cell(cell, wanted) | {"load": load_from_flat(plans.get(cell["cell"], {}) | cell["load"])}
+        summary_cell_from_1(cell, wanted) | {"load": load_from_flat(plans.get(cell["cell"], {}) | cell["load"])}
         for cell in found["cells"]
     ]
     return {
@@ -145,7 +145,10 @@ def summary_from_1(raw: Raw) -> dict[str, Any]:
         "cells": cells,
         "gateways": [_gateway(one) for one in found["gateways"]],
         "certificate": _certificate(found["certificate"]),
-        "slopes": [renamed(one, {"floor_slope_ms": "baseline_slope_ms"}) for one in found["slopes"]],
+        "slopes": [
+            renamed(one, {"floor_slope_ms": "baseline_slope_ms"}) | {"interval_ms": _interval(one.get("interval_ms"))}
+            for one in found["slopes"]
+        ],
     }
 
 
@@ -153,9 +156,11 @@ def _gateway(raw: Raw) -> Raw:
     return {**raw, "kind": "baseline"} if raw["kind"] == "floor" else raw
 
 
-def _summary_cell(cell: Raw, wanted: int) -> dict[str, Any]:
+def summary_cell_from_1(cell: Raw, wanted: int) -> dict[str, Any]:
+    """Return a cell of `weighbridge.summary/1`, but for its load, with names, codes and intervals of today."""
+    named = _with_buffering(renamed(cell, _FIGURE_NAMES | {"floor": "baseline"}))
     return {
-        **_with_buffering(renamed(cell, _FIGURE_NAMES | {"floor": "baseline"})),
+        **{key: _of_runs(value, cell["runs_accepted"]) for key, value in named.items()},
         "reason": older_codes.reason_of_cell(cell),
         "flags": older_codes.flags(cell),
         "runs_wanted": wanted,
@@ -168,6 +173,26 @@ def _summary_cell(cell: Raw, wanted: int) -> dict[str, Any]:
             for one in cell["runs"]
         ],
     }
+
+
+def _of_runs(value: Any, run_count: int) -> Any:
+    """Return a figure of a cell with intervals as documents; of how many runs it is was not told: of all."""
+    if not isinstance(value, Mapping):
+        return value
+    given = value.get("interval")
+    if {"p50", "n"} <= value.keys():
+        ends = None if given is None else {name: _interval(one) for name, one in given.items()}
+        return {**value, "interval": ends, "run_count": run_count}
+    if "value" not in value:
+        return value
+    low, high = value.get("low"), value.get("high")
+    spread = None if low is None or high is None else {"low": low, "high": high, "kind": "range"}
+    return {**value, "interval": _interval(given) or spread, "run_count": run_count}
+
+
+def _interval(ends: Sequence[float] | None) -> dict[str, Any] | None:
+    """Return an interval of the first version, which was by Student's t."""
+    return None if ends is None else {"low": ends[0], "high": ends[1], "kind": "t"}
 
 
 def _rate_figure(value_rps: float | None) -> dict[str, Any]:

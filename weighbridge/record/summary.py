@@ -13,7 +13,7 @@ from weighbridge.record.campaign import CampaignRecord, Grade
 from weighbridge.record.certificate import CertificateOrAbsent
 from weighbridge.record.coded import FlagCode, Reason
 from weighbridge.record.codes import Verdict
-from weighbridge.record.figures import Absent
+from weighbridge.record.figures import Absent, Interval
 from weighbridge.record.host import HostFacts, LoadReading
 from weighbridge.record.measured import Figures
 from weighbridge.record.metrics import Level, TimeKey
@@ -103,9 +103,7 @@ class Slope(Document):
     axis: Literal["payload_kib", "answer_chunks"] = Field(description="What the slope is per unit of.")
     figure: TimeKey = Field(description="Figure of a cell whose p50 is fitted.")
     slope_ms: float = Field(description="Median over the blocks, ms for each KiB or chunk.")
-    interval_ms: tuple[float, float] | None = Field(
-        default=None, description="95 % interval over the blocks (t); null below 3 blocks."
-    )
+    interval_ms: Interval | None = Field(default=None, description="Interval over the blocks, ms; null of one.")
     intercept_ms: float = Field(description="Median over the blocks, ms at zero.")
     residual_ms: float = Field(description="Largest distance of a block's point from its line, ms.")
     baseline_slope_ms: float | None = Field(

@@ -12,7 +12,7 @@ from weighbridge.matrix.loads import ClientsLoad, OpenStreamsLoad, RateLoad
 from weighbridge.matrix.loads.companion import Companion
 from weighbridge.record.campaign import CampaignRecord
 from weighbridge.record.cell import PlannedCell
-from weighbridge.record.migrations import campaign_from_1, load_from_flat, summary_from_1
+from weighbridge.record.migrations import campaign_from_1, load_from_flat, summary_cell_from_1, summary_from_1
 from weighbridge.record.summary import Summary
 
 FLAT: dict[str, Any] = {
@@ -101,6 +101,33 @@ def _older_gateways(raw: dict[str, Any]) -> list[dict[str, Any]]:
     return [{**one, "kind": "floor"} if one["kind"] == "baseline" else one for one in raw["gateways"]]
 
 
+def _older_figure(value: Any) -> Any:
+    """A figure with its interval as a pair, and without the runs that it is of."""
+    if not isinstance(value, dict) or "interval" not in value:
+        return value
+    given = value["interval"]
+    older = {key: one for key, one in value.items() if key not in ("run_count", "missing_run_count")}
+    if given is None or "kind" in given:
+        return {**older, "interval": None if given is None else [given["low"], given["high"]]}
+    ends = {name: None if one is None else [one["low"], one["high"]] for name, one in given.items()}
+    return {**older, "interval": ends}
+
+
+def test_intervals_of_the_first_version_were_by_t() -> None:
+    """A pair of a time or of a figure gets its kind and its runs; the range of a figure without one is its spread."""
+    one = cell("reference", rate(50))
+    raw = {key: _older_figure(value) for key, value in json.loads(one.to_json()).items()}
+    raw |= {"runs_accepted": 4, "drain_s": {"value": 2.0, "low": 1.0, "high": 3.0, "interval": None}}
+    raw |= {"goodput_rps": {"value": 2.0, "low": 1.0, "high": 3.0, "interval": [0.5, 4.0]}}
+    raw["response_ms"]["interval"] = {"p50": [20.0, 22.0], "p95": None, "p99": None}
+    found = summary_cell_from_1(raw, 4)
+    assert found["response_ms"]["interval"]["p50"] == {"low": 20.0, "high": 22.0, "kind": "t"}
+    assert found["response_ms"]["interval"]["p95"] is None
+    assert found["drain_s"]["interval"] == {"low": 1.0, "high": 3.0, "kind": "range"}
+    assert found["goodput_rps"]["interval"] == {"low": 0.5, "high": 4.0, "kind": "t"}
+    assert {found[key]["run_count"] for key in ("response_ms", "drain_s", "goodput_rps")} == {4}
+
+
 def test_an_older_campaign_and_summary_are_read() -> None:
     """Written in the older shape, both come back with the same cells, loads, payloads and answers."""
     made = summary([cell("direct", rate(50)), cell("reference", rate(50)), cell("reference", clients(10))])
@@ -109,7 +136,7 @@ def test_an_older_campaign_and_summary_are_read() -> None:
     older |= {name: _without_names(raw[name]) for name in ("payloads", "answers")}
     older["cells"] = [
         {
-            **{"floor" if key == "baseline" else key: value for key, value in one.items()},
+            **{"floor" if key == "baseline" else key: _older_figure(value) for key, value in one.items()},
             "load": _flat_load(one["load"]),
         }
         for one in raw["cells"]

@@ -9,6 +9,7 @@ from weighbridge.judge.cell.enough_runs import too_few
 from weighbridge.judge.cell.rates_and_costs import of_record
 from weighbridge.judge.cell.verdict import Attempts, Outcome
 from weighbridge.judge.figures import buffering, fidelity, stamps
+from weighbridge.judge.stats.intervals import interval
 from weighbridge.judge.stats.timing import merge_runs
 from weighbridge.record.cell import PlannedCell
 from weighbridge.record.figures import NOT_MEASURED, Absent, Figure, Timing, TimingOrAbsent, absent_by
@@ -98,6 +99,7 @@ def _median(given: Given, found: Outcome) -> FigureValue:
         value=statistics.median(values),
         low=min(values),
         high=max(values),
+        interval=interval(values),
         run_count=len(values),
         missing_run_count=len(absent),
     )

@@ -13,10 +13,11 @@ from weighbridge.judge.cell.enough_runs import too_few
 from weighbridge.judge.cell.merging import missing
 from weighbridge.judge.cell.verdict import Attempts, Outcome
 from weighbridge.judge.run import checks
-from weighbridge.judge.stats.timing import SHARES, merge_runs
+from weighbridge.judge.stats.intervals import interval_of_difference
+from weighbridge.judge.stats.timing import SHARES, intervals_of, merge_runs
 from weighbridge.matrix.cells import BASELINE
 from weighbridge.record.cell import PlannedCell
-from weighbridge.record.figures import Absent, Timing, TimingOrAbsent, absent_by
+from weighbridge.record.figures import Absent, Interval, Percentile, Timing, TimingOrAbsent, absent_by
 from weighbridge.record.measured import FigureValue, Values
 from weighbridge.record.metrics import Metric, MetricKey, TimeKey, metrics_of
 from weighbridge.record.run import RunRecord
@@ -103,14 +104,24 @@ def difference(through: Timing, direct: Timing) -> Timing:
     smaller, larger = sorted((through, direct), key=lambda one: one.n)
     values = {name: _minus(through.percentile(name), direct.percentile(name)) for name in SHARES}
     few = {**larger.few_samples, **smaller.few_samples}
+    firm = [name for name in SHARES if name not in few]
     return Timing(
         p50=values["p50"],
         p95=values["p95"],
         p99=values["p99"],
         mean=None,
         n=smaller.n,
+        interval=intervals_of({name: _interval_of(name, through, direct) for name in firm}),
         few_samples={name: text for name, text in few.items() if values[name] is not None},
     )
+
+
+def _interval_of(name: Percentile, through: Timing, direct: Timing) -> Interval | None:
+    """Return the interval of a single pair's difference, by those of its two runs."""
+    first, second = through.percentile(name), direct.percentile(name)
+    if first is None or second is None or through.interval is None or direct.interval is None:
+        return None
+    return interval_of_difference((first, through.interval.of(name)), (second, direct.interval.of(name)))
 
 
 def pairs_of(runs: Sequence[RunRecord], baselines: Sequence[RunRecord], key: TimeKey) -> tuple[Pair, ...]:

@@ -1,8 +1,8 @@
 """Added time as a line: what one more KiB of prompt or one more chunk of answer adds.
 
 One least-squares line for each block, through the cells' median added times of that block; the slope is the median
-over the blocks and its interval is by t over them. Blocks are the unit, as for every interval here: requests of one
-run share its luck.
+over the blocks with the interval of this median. Blocks are the unit, as for every interval here: requests of one run
+share its luck.
 """
 
 from __future__ import annotations

@@ -202,7 +202,10 @@ def _timings(client: Client, report: LoadReport) -> Values:
 
 
 def _between(begin_s: Times, end_s: Times, rows: Mask, *, least_s: float | None = None) -> TimingOrAbsent:
-    times_s = end_s[rows] - begin_s[rows]
+    # Intervals need the order of their start; drivers keep rows in an order of their own.
+    chosen = np.flatnonzero(rows)
+    chosen = chosen[np.argsort(begin_s[chosen], kind="stable")]
+    times_s = end_s[chosen] - begin_s[chosen]
     return timing_or_absent(times_s if least_s is None else np.maximum(times_s, least_s), NOT_REPORTED)
 
 

@@ -1,6 +1,6 @@
 """The binomial distribution as the judge needs it: its tail, the interval of a share, ranks of order statistics.
 
-All by the tail alone, summed term by term, so that nothing is taken from a table or an approximation.
+All by its terms, summed one by one, so that nothing is taken from a table or an approximation.
 """
 
 from __future__ import annotations
@@ -61,6 +61,17 @@ def median_ranks(count: int) -> tuple[int, int] | None:
     while at_most(lower, count, 0.5) <= BEYOND:
         lower += 1
     return (lower, count + 1 - lower) if lower else None
+
+
+def quantile_ranks(count: int, share: float) -> tuple[int, int]:
+    """Return the 1-based ranks of `count` sorted samples that hold the quantile `share` of their source in 95 %.
+
+    0 where no sample is small enough for a lower end, `count` + 1 where none is large enough for an upper one. It
+    holds for independent samples.
+    """
+    at_most_each = np.cumsum(_terms(count, count, share))
+    lower = int(np.searchsorted(at_most_each, BEYOND, side="right"))
+    return lower, int(np.searchsorted(at_most_each, 1 - BEYOND, side="left")) + 1
 
 
 def _terms(count: int, total: int, share: float) -> npt.NDArray[np.float64]:

@@ -13,30 +13,35 @@ import numpy as np
 import numpy.typing as npt
 
 from weighbridge import quantiles
-from weighbridge.judge.stats.intervals import interval
-from weighbridge.record.figures import Absent, Interval, Percentile, Timing, TimingOrAbsent
+from weighbridge.judge.stats.intervals import interval, interval_of_run
+from weighbridge.record.figures import Absent, Interval, Percentile, PercentileIntervals, Timing, TimingOrAbsent
 
 SHARES: Mapping[Percentile, float] = {"p50": 0.50, "p95": 0.95, "p99": 0.99}
 NO_RUN = Absent(absent="no_accepted_run")
 
 
 def timing(values_s: npt.NDArray[np.float64]) -> Timing:
-    """Return the percentiles in ms of times in seconds, with METHOD 5's few-samples rule.
+    """Return the percentiles in ms of times in seconds, in the order of their start, with METHOD 5's rules.
 
-    With 10 samples or more beyond a percentile it is a figure; with 1–9 it keeps its value and is named in
-    `few_samples` with its rank; with none it is null. Raises ValueError for a value that is not finite.
+    With 10 samples or more beyond a percentile it is a figure, with the interval of a single run; with 1–9 it keeps
+    its value and is named in `few_samples` with its rank; with none it is null. Raises ValueError for a value that is
+    not finite.
     """
     if not np.isfinite(values_s).all():
         raise ValueError("a time that is not finite is no sample")
-    ordered = np.sort(values_s) * 1000.0
+    values_ms = values_s * 1000.0
+    ordered = np.sort(values_ms)
     count = len(ordered)
+    few = few_samples(count)
+    firm = [name for name, share in SHARES.items() if name not in few and quantiles.beyond(count, share)]
     return Timing(
         p50=percentile_or_none(ordered, SHARES["p50"]),
         p95=percentile_or_none(ordered, SHARES["p95"]),
         p99=percentile_or_none(ordered, SHARES["p99"]),
         mean=float(ordered.mean()) if count else None,
         n=count,
-        few_samples=few_samples(count),
+        interval=intervals_of({name: interval_of_run(values_ms, SHARES[name]) for name in firm}),
+        few_samples=few,
     )
 
 
@@ -51,6 +56,13 @@ def percentile_or_none(ordered: npt.NDArray[np.float64], share: float) -> float 
     if not quantiles.beyond(len(ordered), share):
         return None
     return float(ordered[quantiles.rank(len(ordered), share) - 1])
+
+
+def intervals_of(found: Mapping[Percentile, Interval | None]) -> PercentileIntervals | None:
+    """Return the intervals of percentiles as they are kept; None where none has one."""
+    if not any(found.values()):
+        return None
+    return PercentileIntervals(p50=found.get("p50"), p95=found.get("p95"), p99=found.get("p99"))
 
 
 def few_samples(count: int) -> dict[Percentile, str]:
@@ -74,14 +86,16 @@ def merge_runs(timings: Sequence[Timing], missing_count: int = 0) -> TimingOrAbs
 
     `missing_count` is how many other runs lack the figure: whether that is too many is for the caller to say.
     A percentile that is null in one run is null, one that has few samples in one run has few samples (with
-    the rank of the smallest such run). The interval is for 3 runs and more, of full percentiles only.
+    the rank of the smallest such run). Intervals are of full percentiles only; of a single run they are its own.
     """
     if not timings:
         return NO_RUN
     smallest = min(timings, key=lambda one: one.n)
     few = _merge_few(timings)
     values = {name: [one.percentile(name) for one in timings] for name in SHARES}
-    intervals = {name: _interval(runs) for name, runs in values.items() if name not in few}
+    firm = [name for name in SHARES if name not in few]
+    alone = timings[0].interval if len(timings) == 1 else None
+    intervals = {name: _interval(values[name]) if alone is None else alone.of(name) for name in firm}
     middle = {name: median_or_none(runs) for name, runs in values.items()}
     return Timing(
         p50=middle["p50"],
@@ -89,7 +103,7 @@ def merge_runs(timings: Sequence[Timing], missing_count: int = 0) -> TimingOrAbs
         p99=middle["p99"],
         mean=median_or_none([one.mean for one in timings]),
         n=smallest.n,
-        interval=Interval(**intervals) if any(intervals.values()) else None,
+        interval=intervals_of(intervals),
         run_count=len(timings),
         missing_run_count=missing_count,
         few_samples={name: text for name, text in few.items() if not _has_none(values[name])},
@@ -100,13 +114,16 @@ def merge_runs(timings: Sequence[Timing], missing_count: int = 0) -> TimingOrAbs
 def without(one: Timing, reasons: Mapping[Percentile, Absent]) -> Timing:
     """Return the timing without these percentiles, each with the reason why it is no figure."""
     kept = {name: text for name, text in one.few_samples.items() if name not in reasons}
+    intervals = (
+        {} if one.interval is None else {name: one.interval.of(name) for name in SHARES if name not in reasons}
+    )
     return Timing(
         p50=None if "p50" in reasons else one.p50,
         p95=None if "p95" in reasons else one.p95,
         p99=None if "p99" in reasons else one.p99,
         mean=one.mean,
         n=one.n,
-        interval=one.interval,
+        interval=intervals_of(intervals),
         run_count=one.run_count,
         missing_run_count=one.missing_run_count,
         few_samples=kept,
@@ -120,7 +137,7 @@ def median_or_none(values: Sequence[float | None]) -> float | None:
     return statistics.median(known) if known and len(known) == len(values) else None
 
 
-def _interval(values: Sequence[float | None]) -> tuple[float, float] | None:
+def _interval(values: Sequence[float | None]) -> Interval | None:
     known = [value for value in values if value is not None]
     return interval(known) if len(known) == len(values) else None
 

@@ -1,7 +1,8 @@
 """Charts of a campaign as Vega-Lite specifications: added time beside the baseline's, the shift, the first byte.
 
-Dots are p50, lines run to p95; both come from reliable figures only. A cell without figures says so in its place.
-Each gateway has a colour and a shape, neutral and given by its place in the matrix; the baseline is grey.
+Dots are p50 with a band for its interval, lines run to p95; all come from reliable figures only. A cell without
+figures says so in its place. Each gateway has a colour and a shape, neutral and given by its place in the matrix; the
+baseline is grey.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from weighbridge.publish.views.labels import Names, is_baseline
 from weighbridge.publish.views.rows import grouped, ordered
 from weighbridge.publish.views.shared import has_figures, loaded_warning, message
 from weighbridge.publish.views.views import Chart
-from weighbridge.record.figures import Absent, TimingOrAbsent
+from weighbridge.record.figures import Absent, Timing, TimingOrAbsent
 from weighbridge.record.metrics import TimeKey
 from weighbridge.record.summary import CellSummary, Summary
 
@@ -155,7 +156,8 @@ def _chart(summary: Summary, names: Names, name: str, picture: Picture) -> Chart
     )
     who = list(dict.fromkeys(names.full(cell.gateway, cell.settings) for cell in cells))
     description = (
-        f"{picture.axis[:1].upper()}{picture.axis[1:]}: a dot and its value for p50, a line to p95, for "
+        f"{picture.axis[:1].upper()}{picture.axis[1:]}: a dot and its value for p50, a band for its "
+        f"interval, a line to p95, for "
         f"{', '.join(who)}. Every value stands in the tables below.{' ' + warning + '.' if warning else ''}"
     )
     baseline = names.full(BASELINE) if any(is_baseline(cell) for cell in cells) else ""
@@ -217,6 +219,9 @@ def _layers(place: dict[str, Any], x: dict[str, Any], looks: Looks) -> list[dict
     shape = {"field": "who", "type": "nominal", "scale": shapes, "legend": legend}
     words = {"type": "text", "align": "left", "fontSize": 11, "color": "currentColor"}
     return [
+        {"mark": {"type": "rule", "strokeWidth": 9, "opacity": 0.28},
+         "transform": [{"filter": "isValid(datum.low)"}],
+         "encoding": {**place, "x": {**x, "field": "low"}, "x2": {"field": "high"}, "color": colour}},
         {"mark": {"type": "rule", "strokeWidth": 2, "opacity": 0.75},
          "transform": [{"filter": "datum.p95 !== null"}],
          "encoding": {**place, "x": x, "x2": {"field": "p95"}, "color": colour}},
@@ -239,16 +244,27 @@ def _unique(rows: list[dict[str, Any]], key: str) -> list[str]:
 def _datum(names: Names, point: Point) -> dict[str, Any]:
     cell, timing, seen = point.cell, point.figure, point.is_seen
     middle, high = (reliable(timing, "p50"), reliable(timing, "p95")) if seen else (None, None)
+    low, up = _ends(timing) if seen else (None, None)
     return {
         "panel": point.panel,
         "line": point.line,
         "who": names.full(cell.gateway, cell.settings),
         "p50": None if middle is None else round(middle, 3),
         "p95": None if high is None else round(high, 3),
+        "low": None if up is None else low,
+        "high": None if low is None else up,
         "end": None if middle is None else round(max(middle, high if high is not None else middle), 3),
         "label": "" if middle is None else numbers.ms(middle),
         "message": "" if seen else f"{names.gateway(cell.gateway)}{_labelled(names, cell)}: {_why(point)}",
     }
+
+
+def _ends(timing: TimingOrAbsent) -> tuple[float | None, float | None]:
+    """Return the ends of the median's interval, None where it has none or where it is open."""
+    found = timing.interval.p50 if isinstance(timing, Timing) and timing.interval is not None else None
+    if found is None or found.low is None or found.high is None:
+        return None, None
+    return round(found.low, 3), round(found.high, 3)
 
 
 def _why(point: Point) -> str:
@@ -264,7 +280,7 @@ def _labelled(names: Names, cell: CellSummary) -> str:
 
 
 def _scale(rows: list[dict[str, Any]], axis: str) -> tuple[dict[str, Any], str]:
-    values = [row[key] for row in rows for key in ("p50", "p95") if row[key] is not None]
+    values = [row[key] for row in rows for key in ("p50", "p95", "low", "high") if row.get(key) is not None]
     low, high = min(values), max(values)
     if low > 0 and high / low > _LOG_FROM:
         baseline = 10 ** math.floor(math.log10(low))

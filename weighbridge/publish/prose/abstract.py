@@ -14,10 +14,11 @@ from weighbridge.publish.text import numbers
 from weighbridge.publish.text.load_wording import LOAD_WORDS, load_text, loads_text
 from weighbridge.publish.text.sanitise import plain
 from weighbridge.publish.text.wording import grade_text
-from weighbridge.publish.views.cells import reliable
+from weighbridge.publish.views.cells import interval_text, reliable
 from weighbridge.publish.views.headline import BY_MODE, has_reliable_added
 from weighbridge.publish.views.labels import Names, answer_text, is_baseline, settings_text, timed
 from weighbridge.publish.views.shared import has_figures, message
+from weighbridge.record.figures import Timing, TimingOrAbsent
 from weighbridge.record.metrics import METRICS
 from weighbridge.record.summary import CellSummary, Summary
 
@@ -112,16 +113,23 @@ def _gateway_cost(names: Names, cells: list[CellSummary]) -> str:
 
 
 def _added_texts(cell: CellSummary) -> list[str]:
-    """Return `0.52 ms (p95 0.81) to plain answers`; of a stream both times."""
+    """Return `0.52 ms (0.49 to 0.55, p95 0.81) to plain answers`; of a stream both times."""
     if not has_figures(cell):
         return []
     found = []
     for key in BY_MODE[cell.mode]:
-        middle, high = reliable(cell.timing(key), "p50"), reliable(cell.timing(key), "p95")
+        middle = reliable(cell.timing(key), "p50")
         if middle is not None:
-            tail = f" (p95 {numbers.ms(high)})" if high is not None else ""
-            found.append(f"{numbers.ms(middle)} ms{tail} {METRICS[key].phrase}")
+            found.append(f"{numbers.ms(middle)} ms{_beside(cell.timing(key), 'p95')} {METRICS[key].phrase}")
     return found
+
+
+def _beside(timing: TimingOrAbsent, high: str) -> str:
+    """Return the interval of a median and the p95 in brackets, where they are reliable; `high` leads to the p95."""
+    p95 = reliable(timing, "p95")
+    span = interval_text(timing, "p50") if isinstance(timing, Timing) else ""
+    parts = [part for part in (span, "" if p95 is None else f"{high} {numbers.ms(p95)}") if part]
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def _cpu_text(cells: list[CellSummary]) -> str:
@@ -150,9 +158,8 @@ def _shift_text(cell: CellSummary) -> str:
     middle = reliable(cell.timing("shift_ms"), "p50")
     if not has_figures(cell) or middle is None:
         return ""
-    high = reliable(cell.timing("shift_ms"), "p95")
-    tail = f" (p95 by {numbers.ms(high)})" if high is not None else ""
-    return f"{numbers.ms(middle)} ms{tail} on {'plain answers' if cell.mode == 'plain' else 'streams'}"
+    beside = _beside(cell.timing("shift_ms"), "p95 by")
+    return f"{numbers.ms(middle)} ms{beside} on {'plain answers' if cell.mode == 'plain' else 'streams'}"
 
 
 def _sure(summary: Summary) -> str:

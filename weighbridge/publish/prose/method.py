@@ -49,8 +49,11 @@ answer and voids the cell.
 """
 _SAMPLE_RULE = """\
 A percentile with at least 10 samples beyond it is a figure (p95 needs 200 requests, p99 1,000). With 1 to 9
-beyond it is grey, carries its rank and stays out of sentences and charts; with none it is absent. Intervals (95
-%, from run values, three runs or more) cover blocks of one boot of one host.
+beyond it is grey, carries its rank and stays out of intervals, sentences and charts; with none it is absent. Figure
+and interval are one estimator. Of six runs and more it is the median with its order-statistic interval (95 %), of two
+to five the median with the lowest to the highest run, of a single run the percentile with its interval by ranks,
+widened by the scatter of 20 consecutive batches. None is of pooled requests, and all cover blocks of one boot of one
+host.
 """
 
 

@@ -9,7 +9,7 @@ from weighbridge.publish.text import numbers
 from weighbridge.publish.text.load_wording import load_text
 from weighbridge.publish.text.sanitise import plain
 from weighbridge.publish.text.wording import SELF_REPORTED_TEXT
-from weighbridge.publish.views.cells import Notes, absent_cell
+from weighbridge.publish.views.cells import Notes, absent_cell, span_text
 from weighbridge.publish.views.columns import Show, cells_of, columns_of, groups_of, number_column
 from weighbridge.publish.views.conditions import heading
 from weighbridge.publish.views.headline import added_of, measures_added
@@ -30,8 +30,8 @@ _LEGS_TEXT = (
 )
 _SLOPE_TEXT = (
     "The p50 of added time as a straight line through cells that differ in nothing but payload or answer: one line "
-    "for each block, then the median over the blocks with its 95 % interval (t over blocks, three or more). Farthest "
-    "is the largest distance of a point from its line."
+    "for each block, then the median over the blocks with its interval. Farthest is the "
+    "largest distance of a point from its line."
 )
 _AXES = {"payload_kib": "KiB of prompt", "answer_chunks": "chunk of answer"}
 _FIGURES: Mapping[str, str] = {
@@ -167,9 +167,7 @@ def _slopes_table(summary: Summary, names: Names, anchor: str) -> Table:
 
 
 def _slope_row(names: Names, slope: Slope, cell: CellSummary) -> Row:
-    small = ""
-    if slope.interval_ms is not None:
-        small = f"{numbers.fine_us(slope.interval_ms[0])} to {numbers.fine_us(slope.interval_ms[1])}"
+    small = span_text(slope.interval_ms, numbers.fine_us)
     direct = numbers.ABSENT if slope.baseline_slope_ms is None else numbers.fine_us(slope.baseline_slope_ms)
     blocks = f"{numbers.count(slope.block_count)} ({numbers.plural(slope.point_count, 'point')})"
     return Row(

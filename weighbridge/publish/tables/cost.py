@@ -36,7 +36,7 @@ _MEMORY_TEXT = (
 )
 _STREAM_TEXT = (
     "Memory per open stream is the slope of a line through the steps of open streams of each run: of PSS where the "
-    "kernel tells it, else of RSS; beside it the 95 % interval over the blocks. Nothing is timed meanwhile."
+    "kernel tells it, else of RSS; beside it the interval over the blocks. Nothing is timed meanwhile."
 )
 _FLUSH_TEXT = "Flushes are those of the whole device under the state folder, whoever made them."
 

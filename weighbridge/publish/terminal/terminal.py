@@ -32,7 +32,8 @@ from weighbridge.publish.text.wording import (
     leading,
     reason_text,
 )
-from weighbridge.publish.views.cells import GREY
+from weighbridge.publish.views.cells import GREY, ONE_BOOT
+from weighbridge.publish.views.conditions import spread_text, value_text
 from weighbridge.publish.views.headline import added_of, measures_added
 from weighbridge.publish.views.labels import Names, names_of
 from weighbridge.publish.views.shared import loaded_detail
@@ -82,6 +83,9 @@ def campaign_text(summary: Summary) -> str:
 
 def _remarks(summary: Summary, names: Names, cells: list[CellSummary]) -> list[str]:
     lines = [f"Grade {summary.grade}: {grade_text(summary.grade)}."]
+    lines.append(
+        f"{value_text(summary).capitalize()}; in brackets behind a median stands {spread_text(summary)}: {ONE_BOOT}."
+    )
     if summary.loaded_machine:
         lines.append(f"{loaded_detail(summary)}.")
     if STATUSES[summary.status]:

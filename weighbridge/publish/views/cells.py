@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from weighbridge.judge.stats.binomial import median_ranks
 from weighbridge.publish.text import numbers
 from weighbridge.publish.text.sanitise import plain
 from weighbridge.publish.text.wording import absence_text
 from weighbridge.publish.views.views import Cell, Footnote
 from weighbridge.record.codes import ABSENCES
-from weighbridge.record.figures import PERCENTILES, Absent, Figure, Percentile, Timing, TimingOrAbsent
+from weighbridge.record.figures import PERCENTILES, Absent, Figure, Interval, Percentile, Timing, TimingOrAbsent
 
 # A spread of the runs below this share of the value is not worth a line of its own.
 _SPREAD = 0.01
+# What every interval covers, and all that it covers.
+ONE_BOOT = "it covers blocks of one boot of one host"
 # Behind a number in a terminal that is not reliable.
 GREY = "?"
 
@@ -62,7 +67,9 @@ def _percentile(timing: Timing, name: Percentile, notes: Notes, label: str) -> C
         rank = plain(timing.few_samples[name], limit=40)
         title = f"{rank}: fewer than 10 samples lie beyond {name}"
         return Cell(text, label=label, small=with_runs(rank, timing), title=title, css="n grey")
-    return Cell(text, label=label, small=with_runs(interval_text(timing, name), timing), css="n")
+    found = None if timing.interval is None else timing.interval.of(name)
+    title = "" if found is None else kind_text(found, timing.run_count)
+    return Cell(text, label=label, small=with_runs(interval_text(timing, name), timing), title=title, css="n")
 
 
 def _no_sample(timing: Timing) -> Absent:
@@ -84,10 +91,31 @@ def reliable(timing: TimingOrAbsent, name: Percentile) -> float | None:
 
 def interval_text(timing: Timing, name: Percentile) -> str:
     """Return the interval as `11.9 to 12.8`, empty where there is none."""
-    if timing.interval is None:
+    return "" if timing.interval is None else span_text(timing.interval.of(name), numbers.ms)
+
+
+def span_text(found: Interval | None, write: Callable[[float], str]) -> str:
+    """Return an interval as `11.9 to 12.8`, or `from 11.9, no upper end`; empty where there is none."""
+    if found is None:
         return ""
-    bounds = {"p50": timing.interval.p50, "p95": timing.interval.p95, "p99": timing.interval.p99}[name]
-    return f"{numbers.ms(bounds[0])} to {numbers.ms(bounds[1])}" if bounds else ""
+    if found.low is not None and found.high is not None:
+        return f"{write(found.low)} to {write(found.high)}"
+    if found.low is not None:
+        return f"from {write(found.low)}, no upper end"
+    return "no lower and no upper end" if found.high is None else f"up to {write(found.high)}, no lower end"
+
+
+def kind_text(found: Interval, run_count: int) -> str:
+    """Tell what an interval is: `lowest to highest of 3 runs`; all cover blocks of one boot of one host."""
+    runs = numbers.plural(run_count, "run")
+    ranks = median_ranks(run_count) or (1, run_count)
+    told = {
+        "ranks": f"95 % interval, ranks {ranks[0]} to {ranks[1]} of {runs}",
+        "range": f"lowest to highest of {runs}",
+        "batches": "95 % interval of this run, by ranks, widened by the scatter of 20 consecutive batches",
+        "t": f"95 % interval by Student's t over {runs}",
+    }
+    return f"{told[found.kind]}; {ONE_BOOT}"
 
 
 def with_runs(text: str, figure: Timing | Figure) -> str:
@@ -98,5 +126,5 @@ def with_runs(text: str, figure: Timing | Figure) -> str:
 
 
 def has_spread(figure: Figure) -> bool:
-    """Tell whether the runs differ by so much that their range is worth a line."""
+    """Tell whether the runs differ by so much that their interval is worth a line."""
     return figure.low is not None and figure.high is not None and figure.high - figure.low > _SPREAD * figure.value

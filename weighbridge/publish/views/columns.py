@@ -8,7 +8,15 @@ from typing import cast
 
 from weighbridge.publish.text import numbers
 from weighbridge.publish.text.sanitise import Code
-from weighbridge.publish.views.cells import Notes, absent_cell, grey_text, has_spread, timing_cells, with_runs
+from weighbridge.publish.views.cells import (
+    Notes,
+    absent_cell,
+    grey_text,
+    has_spread,
+    span_text,
+    timing_cells,
+    with_runs,
+)
 from weighbridge.publish.views.headline import added_key
 from weighbridge.publish.views.views import Cell, Column, Group
 from weighbridge.record.figures import NOT_MEASURED, PERCENTILES, Absent, Figure, Percentile, Timing
@@ -149,9 +157,9 @@ def _number_cell(cell: CellSummary, one: Show, notes: Notes, label: str) -> Cell
 
 
 def _spread(found: Figure, one: Show) -> str:
-    if one.metric.unit not in _WITH_SPREAD or not has_spread(found) or found.low is None or found.high is None:
+    if one.metric.unit not in _WITH_SPREAD or not has_spread(found):
         return ""
-    return f"{_write(one)(found.low)} to {_write(one)(found.high)}"
+    return span_text(found.interval, _write(one))
 
 
 def _columns(one: Show) -> tuple[Column, ...]:

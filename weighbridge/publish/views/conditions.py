@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from weighbridge.judge.stats.binomial import median_ranks
 from weighbridge.publish.text import numbers
 from weighbridge.publish.text.load_wording import load_text
 from weighbridge.publish.text.sanitise import plain
+from weighbridge.publish.views.cells import ONE_BOOT
 from weighbridge.publish.views.headline import added_of
 from weighbridge.publish.views.labels import Names, answer_text
 from weighbridge.record.campaign import CpuPlanFacts
@@ -57,11 +59,33 @@ def cores_text(summary: Summary) -> str:
 
 
 def runs_text(summary: Summary) -> str:
-    """Tell how many accepted runs stand behind a value."""
+    """Tell how many accepted runs stand behind a value, what stands below it, and what that covers."""
+    return f"{value_text(summary)}, below it {spread_text(summary)}: {ONE_BOOT}"
+
+
+def value_text(summary: Summary) -> str:
+    """Return `each value is the median of 3 accepted runs`."""
     runs = summary.provenance.runs
-    if runs > 1:
-        return f"each value is the median of {numbers.plural(runs, 'accepted run')}"
-    return "each value is that of one run"
+    return f"each value is {'that of one run' if runs == 1 else f'the median of {runs} accepted runs'}"
+
+
+def spread_text(summary: Summary) -> str:
+    """Tell what the interval beside a value is; by Student's t in what method version 1 wrote."""
+    runs = summary.provenance.runs
+    ranks = median_ranks(runs)
+    if any(_is_by_t(cell) for cell in summary.cells):
+        return "its 95 % interval by Student’s t over the runs"
+    if runs == 1:
+        return "its 95 % interval by ranks, widened by the scatter of 20 consecutive batches"
+    if ranks is None:
+        return "the lowest to the highest of them"
+    return f"its 95 % interval, ranks {ranks[0]} and {ranks[1]} of {numbers.count(runs)}"
+
+
+def _is_by_t(cell: CellSummary) -> bool:
+    found = cell.timing("response_ms")
+    p50 = found.interval.p50 if isinstance(found, Timing) and found.interval is not None else None
+    return p50 is not None and p50.kind == "t"
 
 
 def _plan_text(plan: CpuPlanFacts, cores: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from weighbridge.publish.text import numbers
 from weighbridge.publish.text.sanitise import plain
 from weighbridge.publish.text.wording import flag_text
-from weighbridge.publish.views.cells import Notes
+from weighbridge.publish.views.cells import Notes, span_text
 from weighbridge.record.codes import VERDICTS
 from weighbridge.record.figures import Absent, Figure
 from weighbridge.record.summary import CellSummary, Summary
@@ -50,6 +50,4 @@ def message(cell: CellSummary) -> str:
 
 def spread_text(figure: Figure) -> str:
     """Return the interval over the blocks where there is one, else empty."""
-    if figure.interval is None:
-        return ""
-    return f"{numbers.size(figure.interval[0])} to {numbers.size(figure.interval[1])}"
+    return span_text(figure.interval, numbers.size)

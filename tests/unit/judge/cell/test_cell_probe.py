@@ -239,7 +239,8 @@ def test_payloads_as_an_axis_give_a_slope_per_kib() -> None:
 
     assert mine.axis == "payload_kib"
     assert mine.slope_ms == pytest.approx(0.02, rel=1e-6)
-    assert mine.interval_ms == pytest.approx((0.02, 0.02), rel=1e-3)
+    assert mine.interval_ms is not None
+    assert (mine.interval_ms.low, mine.interval_ms.high) == pytest.approx((0.02, 0.02), rel=1e-3)
     assert mine.baseline_slope_ms == pytest.approx(0.002, rel=1e-6)
     assert (mine.block_count, mine.point_count) == (3, 9)
 

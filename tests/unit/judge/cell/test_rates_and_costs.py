@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.examples.judge_examples import clients_load, plan, run
+from tests.golden.campaigns import spread_figure
 from weighbridge.judge.cell.merging import merge
 from weighbridge.judge.cell.rates_and_costs import PSS, RSS
 from weighbridge.judge.cell.verdict import Attempts, outcome
@@ -24,9 +25,9 @@ def cost(*used: Resources):
 def test_memory_is_the_median_of_each_reading() -> None:
     """Idle, peak and after are figures of their own with the spread of the runs."""
     found = cost(*(Resources(rss_idle_bytes=n, rss_after_bytes=2 * n, pss_idle_bytes=n // 2) for n in (10, 30, 20)))
-    assert found["rss_idle_bytes"] == Figure(value=20, low=10, high=30, run_count=3)
-    assert found["rss_after_bytes"] == Figure(value=40, low=20, high=60, run_count=3)
-    assert found["pss_idle_bytes"] == Figure(value=10, low=5, high=15, run_count=3)
+    assert found["rss_idle_bytes"] == spread_figure(20, 10, 30)
+    assert found["rss_after_bytes"] == spread_figure(40, 20, 60)
+    assert found["pss_idle_bytes"] == spread_figure(10, 5, 15)
 
 
 def test_one_reason_stands_for_all_readings_of_a_kind() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,7 +35,9 @@ def test_pairs_take_the_baseline_of_the_same_block() -> None:
     assert found.p50 == pytest.approx(5.0)
     assert found.mean is None
     assert found.interval is not None
-    assert found.interval.p50 == pytest.approx((5.0, 5.0))
+    assert found.interval.p50 is not None
+    assert (found.interval.p50.low, found.interval.p50.high) == pytest.approx((5.0, 5.0))
+    assert found.interval.p50.kind == "range"
 
 
 def test_a_block_without_a_baseline_run_gives_no_pair() -> None:
@@ -53,6 +56,24 @@ def test_an_accepted_baseline_run_is_preferred_to_a_rejected_one_of_its_block() 
     bad = run("direct.none.work.plain.clients-1", 1, facts(0.5), accepted=False, reason=Reason.of("steal"), attempt=1)
     good = run("direct.none.work.plain.clients-1", 1, facts(0.02), attempt=2)
     assert [baseline.p50 for _, baseline in pairs_of(gateway, [bad, good], "response_ms")] == pytest.approx([20.0])
+
+
+def test_a_single_pair_has_an_interval_by_those_of_its_runs() -> None:
+    """One run each: the shift of the only block has ends of its own, and holds itself."""
+    load = clients_load(1, 400)
+    rng = np.random.default_rng(2)
+    lanes = [window(load, closed_loop(load, rng.normal(base, 0.001, load.window_count))) for base in (0.02, 0.025)]
+    direct, through = (run("g.none.work.plain.clients-1", 1, facts) for facts in lanes)
+    found = shift(pairs_of([through], [direct], "response_ms"))
+    assert isinstance(found, Timing)
+    assert found.interval is not None
+    assert found.interval.p50 is not None
+    assert found.p50 is not None
+    assert found.interval.p50.kind == "batches"
+    assert found.interval.p50.low is not None
+    assert found.interval.p50.high is not None
+    assert found.p50 - 1 < found.interval.p50.low < found.p50 < found.interval.p50.high < found.p50 + 1
+    assert found.interval.p99 is None
 
 
 def test_few_samples_and_nulls_of_either_side_stay() -> None:
@@ -74,7 +95,8 @@ def test_a_gateway_that_adds_a_constant_shifts_by_it_in_every_block(baselines: l
     assert isinstance(found, Timing)
     assert found.p50 == pytest.approx(added, abs=1e-9)
     assert found.interval is not None
-    assert found.interval.p50 == pytest.approx((added, added), abs=1e-6)
+    assert found.interval.p50 is not None
+    assert (found.interval.p50.low, found.interval.p50.high) == pytest.approx((added, added), abs=1e-6)
 
 
 @pytest.mark.parametrize(

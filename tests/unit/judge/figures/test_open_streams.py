@@ -151,15 +151,16 @@ def _cell(runs: list[RunRecord], name: str = CELL) -> CellSummary:
 
 
 def test_a_cell_has_the_median_over_its_blocks_with_an_interval() -> None:
-    """Median, smallest and largest slope, and a 95 % interval that holds the median; none for two blocks."""
+    """Median, smallest and largest slope, which are the interval of three blocks; none of a single block."""
     found = _cell(_runs(19, 20, 24)).memory_per_stream_bytes
     assert isinstance(found, Figure)
     assert (found.value, found.low, found.high) == pytest.approx((20 * KB, 19 * KB, 24 * KB))
     assert found.interval is not None
-    assert found.interval[0] < 19 * KB < found.value < 24 * KB < found.interval[1]
-    two = _cell(_runs(19, 24)).memory_per_stream_bytes
-    assert isinstance(two, Figure)
-    assert two.interval is None
+    assert (found.interval.low, found.interval.high) == (found.low, found.high)
+    assert (found.interval.kind, found.run_count) == ("range", 3)
+    one = _cell(_runs(19)).memory_per_stream_bytes
+    assert isinstance(one, Figure)
+    assert one.interval is None
 
 
 def test_open_streams_have_no_times() -> None:

@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from weighbridge.judge.stats.timing import few_samples, merge_runs, ordinal, timing
-from weighbridge.record.figures import Absent, Timing
+from weighbridge.record.figures import PERCENTILES, Absent, Interval, Timing
 
+# What the order of the requests has a say in: rounding, and how much neighbours share their luck.
+UNORDERED = {"mean", "interval"}
 times = hnp.arrays(np.float64, st.integers(1, 400), elements=st.floats(0, 100, allow_subnormal=False))
 
 
@@ -33,7 +35,7 @@ def test_percentiles_rise_and_do_not_depend_on_order(values: np.ndarray) -> None
     found = timing(values)
     known = [value for value in (found.p50, found.p95, found.p99) if value is not None]
     assert known == sorted(known)
-    assert timing(values[::-1].copy()).model_dump(exclude={"mean"}) == found.model_dump(exclude={"mean"})
+    assert timing(values[::-1].copy()).model_dump(exclude=UNORDERED) == found.model_dump(exclude=UNORDERED)
 
 
 @pytest.mark.parametrize(
@@ -99,11 +101,18 @@ def test_a_grey_or_missing_percentile_of_one_run_stays_so_and_gets_no_interval()
     assert missing.few_samples == {}
 
 
-def test_two_runs_have_no_interval_and_none_is_absent() -> None:
-    """Below three runs no interval; without a run the figure is absent with a reason."""
+def test_one_run_has_its_own_interval_and_none_is_absent() -> None:
+    """Two runs have their range, a single one its own interval by ranks; without a run the figure is absent."""
     merged = merge_runs([_run(3.0), _run(4.0)])
     assert isinstance(merged, Timing)
-    assert merged.interval is None
+    assert merged.interval is not None
+    assert merged.interval.p50 == Interval(low=3.0, high=4.0, kind="range")
+    alone = timing(np.random.default_rng(1).normal(3.0, 0.1, size=400))
+    assert merge_runs([alone]) == alone
+    assert alone.interval is not None
+    assert [alone.interval.of(name) is None for name in PERCENTILES] == [False, False, True]
+    assert alone.interval.p50 is not None
+    assert alone.interval.p50.kind == "batches"
     assert isinstance(merge_runs([]), Absent)
 
 

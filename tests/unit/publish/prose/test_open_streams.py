@@ -15,14 +15,16 @@ from weighbridge.publish.text.load_wording import load_text
 from weighbridge.publish.views.labels import names_of
 from weighbridge.publish.views.views import Table
 from weighbridge.record.coded import Reason
-from weighbridge.record.figures import Absent, Figure
+from weighbridge.record.figures import Absent, Figure, Interval
 from weighbridge.record.summary import CellSummary, Summary
 
 STREAMS = OpenStreamsLoad((0, 20, 50, 100), 3.0, 3.02)
 NOT_TIMED = Absent(absent="open_streams")
 NO_OPEN_STREAMS = Absent(absent="no_open_streams")
 TIMES = [name for name in CellSummary.model_fields if name.endswith("_ms")]
-MEMORY = Figure(value=22_528.0, low=21_000.0, high=24_000.0, interval=(20_480.0, 24_576.0))
+MEMORY = Figure(
+    value=22_528.0, low=21_000.0, high=24_000.0, interval=Interval(low=20_480.0, high=24_576.0, kind="range")
+)
 
 
 def streams(gateway: str, **changes: object) -> CellSummary:
