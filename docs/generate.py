@@ -33,11 +33,13 @@ from weighbridge.record.measured import Figures, FigureValue
 from weighbridge.record.metrics import METRICS, Metric
 from weighbridge.record.run import RunRecord
 from weighbridge.record.summary import Summary
+from weighbridge.record.visit import VisitRecord
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 ROOTS: Mapping[str, type[Any]] = {
     "campaign.json": CampaignRecord,
     "run.json": RunRecord,
+    "visits/….json": VisitRecord,
     "summary.json": Summary,
     "finished.json": Finished,
     "certificate.json": Certificate,

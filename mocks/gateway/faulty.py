@@ -53,6 +53,7 @@ FAULTS: Mapping[str, Build] = {
     "ignore-term": processes.ignore_term,
     "slow-capacity": answers.slow_capacity,
     "orphan": processes.orphan,
+    "bg-cpu": processes.bg_cpu,
 }
 
 

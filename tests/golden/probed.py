@@ -41,6 +41,8 @@ def seen(of: CellSummary, **over) -> CellSummary:
     }  # fmt: skip
     cost = {} if of.gateway == "direct" else {
         "cpu_ms_per_request": spread_figure(own * 1.3, own * 1.28, own * 1.36), "cpu_from": ("cgroup2",),
+        "cpu_uncertainty_ms": Figure(value=own * 0.05), "cpu_idle_cores": Figure(value=0.0031),
+        "cpu_slope_ms": Figure(value=own * 1.1), "busy_ratio": Figure(value=min(0.95, own / 8)),
         "rss_idle_bytes": Figure(value=27 * 2**20), "rss_peak_bytes": Figure(value=31 * 2**20),
         "rss_peak_from": ("window",), "rss_after_bytes": Figure(value=30 * 2**20),
         "pss_idle_bytes": Figure(value=15.5 * 2**20), "pss_after_bytes": Figure(value=16 * 2**20),

@@ -39,7 +39,7 @@ _MORE_CONNECTIONS = 2
 class Attempt:
     """Which attempt it is: the window, its block, its number over the campaign, and why the machine was not idle.
 
-    `evidence` is what the preflight showed of the lane in this mode.
+    `evidence` is what the preflight showed of the lane in this mode, `visit` is the start of the lane.
     """
 
     window: WindowSpec
@@ -47,6 +47,7 @@ class Attempt:
     number: int
     gate_text: str | None = None
     evidence: tuple[Evidence, ...] = ()
+    visit: str | None = None
 
     @property
     def cell(self) -> Cell:
@@ -147,6 +148,7 @@ class Attempts:
             cell=cell.id,
             block=attempt.block,
             attempt=attempt.number,
+            visit=attempt.visit,
             fingerprint=fingerprint(self.request, cell, self.rig.cpus),
             accepted=judgement.accepted,
             verdict=judgement.verdict,

@@ -43,6 +43,7 @@ def effective_plan(request: CampaignRequest, tools: Sequence[ToolFacts]) -> Effe
             gate_wait_s=accept.gate_wait_s,
             attempts_per_run=accept.attempts_per_run,
         ),
+        idle_look_s=request.loaded.idle_look_s,
         gateways=tuple(_gateway(request, name) for name in dict.fromkeys(cell.gateway for cell in request.cells)),
         tools=tuple(tools),
     )

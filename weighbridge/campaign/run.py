@@ -26,7 +26,7 @@ from weighbridge.judge.cell.exit_code import exit_code
 from weighbridge.judge.cell.summarise import summarise
 from weighbridge.matrix.cells import Cell
 from weighbridge.matrix.estimate import Estimate, estimate
-from weighbridge.matrix.model import Matrix
+from weighbridge.matrix.load import LoadedMatrix
 from weighbridge.matrix.order import order_blocks
 from weighbridge.record.campaign import Finished
 from weighbridge.record.certificate import Certificate
@@ -157,7 +157,7 @@ class _Campaign:
             programs = find_programs(request, self._supervisor.search_path)
             truth = Truth(spec.recipe if spec else None)
             attempts = Attempts(request, rig, programs, truth, self._event_log, self._store.record().host.cpu_count)
-            runner = Runner(attempts, self._store, self._listener, _estimate(order, request.loaded.matrix))
+            runner = Runner(attempts, self._store, self._listener, _estimate(order, request.loaded))
             setting = None if spec is None else Setting(request, programs, self._store, spec)
             certificate = runner.run(_schedule(order, request.loaded.matrix.accept.attempts_per_run, setting))
             if certificate is not None:
@@ -202,12 +202,12 @@ def _schedule(
     return None if setting is None else (yield from calibration_schedule(setting))
 
 
-def _estimate(order: Sequence[Sequence[Cell]], matrix: Matrix) -> Estimate:
+def _estimate(order: Sequence[Sequence[Cell]], loaded: LoadedMatrix) -> Estimate:
     """Return what is known beforehand of the whole schedule."""
-    spec = matrix.calibration
-    blocks = [estimate(block, 1, matrix.idle.quiet_s) for block in order]
+    spec, look_s = loaded.matrix.calibration, loaded.idle_look_s
+    blocks = [estimate(block, 1, quiet_s=loaded.matrix.idle.quiet_s, idle_look_s=look_s) for block in order]
     return Estimate(
-        sum(one.seconds for one in blocks) + (spec.estimated_s if spec else 0.0),
+        sum(one.seconds for one in blocks) + (spec.estimated_s + spec.idle_look_count * look_s if spec else 0.0),
         sum(one.bytes for one in blocks),
         sum(one.window_count for one in blocks) + (spec.window_count if spec else 0),
     )

@@ -6,7 +6,8 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 
 from weighbridge.campaign.attempt import Attempt, Attempts
 from weighbridge.campaign.lanes import lane_setup
@@ -17,11 +18,12 @@ from weighbridge.campaign.window.neighbour import beside
 from weighbridge.campaign.window.warmup import Warmed, warm_up
 from weighbridge.errors import LaneFailed
 from weighbridge.matrix.cells import BASELINE, Cell
-from weighbridge.matrix.estimate import window_s
+from weighbridge.matrix.estimate import start_s, window_s
 from weighbridge.matrix.requests import Mode
 from weighbridge.record.progress import Listener, Progress
 from weighbridge.record.run import Evidence, RunRecord
 from weighbridge.record.store import CampaignStore
+from weighbridge.record.visit import VisitRecord, with_visit
 from weighbridge.rig.lanes.lane import Lane, lane_up
 from weighbridge.rig.processes.child import StopReport
 
@@ -48,9 +50,10 @@ class Tally:
 
 @dataclass(frozen=True)
 class Prepared:
-    """What the preflight of a mode showed."""
+    """What the preflight of a mode showed; `start` names the start of the lane, None where it never came up."""
 
     evidence: tuple[Evidence, ...] = ()
+    start: str | None = None
 
     @property
     def problem(self) -> str | None:
@@ -79,6 +82,7 @@ class VisitRun:
         A gateway that dies takes one window with it: the others go on with a fresh start.
         """
         records: list[RunRecord] = []
+        ends: dict[str, VisitRecord] = {}
         windows = self.visit.windows
         while len(records) < len(windows):
             left = windows[len(records) :]
@@ -86,11 +90,14 @@ class VisitRun:
             try:
                 with ExitStack() as stack:
                     lanes = [stack.enter_context(self._lane_up(number)) for number in range(len(self.visit.lanes))]
-                    for record in self._windows(lanes, left):
+                    start = _start_name()
+                    for record in self._windows(lanes, left, start):
                         records.append(record)  # noqa: PERF402 - each counts even if the next one fails
+                    ends[start] = self._ended(lanes[0], start)
             except LaneFailed as error:
                 records += [self._failed(window, error) for window in windows[len(records) :]]
-        return VisitOutcome(tuple(records))
+        self.tally.done_s += sum(start_s(lane, self._look_s) for lane in self.visit.lanes)
+        return VisitOutcome(tuple(with_visit(record, ends) for record in records))
 
     def _lane_up(self, number: int) -> AbstractContextManager[Lane]:
         key, attempts = self.visit.lanes[number], self.attempts
@@ -105,7 +112,7 @@ class VisitRun:
         if report.by in ("term", "kill") or report.orphan_count or not report.is_clean:
             self.listener.warning(f"{lane}: {report}")
 
-    def _windows(self, lanes: Sequence[Lane], windows: Sequence[WindowSpec]) -> Iterator[RunRecord]:
+    def _windows(self, lanes: Sequence[Lane], windows: Sequence[WindowSpec], start: str) -> Iterator[RunRecord]:
         """Yield the record of each window, until a gateway is dead."""
         seen: dict[Mode, Prepared] = {}
         up_at = time.monotonic()
@@ -113,7 +120,7 @@ class VisitRun:
             mode = window.cell.mode
             if mode not in seen:
                 seen[mode] = self._prepare(lanes, window.cell, up_at)
-            yield self._window(lanes, window, seen[mode])
+            yield self._window(lanes, window, replace(seen[mode], start=start))
             if death_of(lanes):
                 return
 
@@ -128,9 +135,8 @@ class VisitRun:
                 evidence.append(self._tried(lane, cell, up_at))
             is_ok = all(seen.ok for seen in evidence)
             warmed = warm_up(lane, cell.mode, cell.answer) if is_ok else Warmed(is_steady=False)
-            if is_ok and lane.usage is not None and lane.usage.idle is None:
-                lane.drain()  # what the warm-up left behind is not idleness
-                lane.usage.measure_idle(self.attempts.request.loaded.matrix.idle.gateway_s)
+            if is_ok and lane is lanes[0]:
+                self._look_before(lane)
             self.attempts.event_log.write(
                 "prepared",
                 lane=lane.setup.key.name,
@@ -149,6 +155,28 @@ class VisitRun:
         if remark is not None:
             self.listener.warning(remark)
         return seen
+
+    @property
+    def _look_s(self) -> float:
+        return self.attempts.request.loaded.idle_look_s
+
+    def _look_before(self, lane: Lane) -> None:
+        """Look once a start at what the warm lane, whose cost is read, uses without a request."""
+        if lane.usage is not None and lane.usage.idle is None:
+            lane.drain()  # what the warm-up left behind is not idleness
+            self.listener.phase(f"looking at the idle use of {self.name}")
+            lane.usage.look_before(self._look_s)
+
+    def _ended(self, lane: Lane, start: str) -> VisitRecord:
+        """Look at idle use once more, if the lane lives, and keep what was seen."""
+        look = None
+        if lane.usage is not None and lane.usage.idle is not None and lane.death() is None:
+            self.listener.phase(f"looking at the idle use of {self.name}")
+            look = lane.usage.look_after(self._look_s)
+        ended = VisitRecord(visit=start, lane=lane.setup.key.name, block=self.visit.block, idle_after=look)
+        if look is not None:
+            self.store.keep_visit(ended)
+        return ended
 
     def _window(self, lanes: Sequence[Lane], window: WindowSpec, prepared: Prepared) -> RunRecord:
         attempt = self._next(window, prepared)
@@ -179,6 +207,7 @@ class VisitRun:
             self.tally.attempts[key],
             self.tally.gate_text,
             evidence=prepared.evidence,
+            visit=prepared.start,
         )
 
     def _noted(self, window: WindowSpec, record: RunRecord) -> RunRecord:
@@ -197,3 +226,8 @@ class VisitRun:
         )
         self.listener.window_closed(record.cell, record.block, outcome, self.tally.progress())
         return record
+
+
+def _start_name() -> str:
+    """Return the name of a start of a lane: when it was, to the microsecond, so that no two of a campaign agree."""
+    return datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")

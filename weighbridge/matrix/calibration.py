@@ -153,6 +153,11 @@ class Calibration(Strict):
         return mixed + len(self.faults) + 1 + (0 if self.burn is None else 2) + drivers
 
     @property
+    def idle_look_count(self) -> int:
+        """Looks at idle use: before and after each of the two windows whose CPU is judged."""
+        return 0 if self.burn is None else 4
+
+    @property
     def estimated_s(self) -> float:
         """About how long those windows and the start of their lanes take."""
         lanes = len(self.known_delays) + 2

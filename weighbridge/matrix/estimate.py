@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from weighbridge.matrix.cells import BASELINE, Cell
+from weighbridge.matrix.cells import BASELINE, Cell, LaneKey
+from weighbridge.matrix.model import IDLE_LOOK_S, QUIET_S
 
 # Start, readiness that holds for two seconds, preflight and stop; Python gateways take longer than the baseline.
 LANE_S = 12.0
@@ -31,19 +32,27 @@ class Estimate:
     window_count: int
 
 
-def estimate(cells: Sequence[Cell], runs: int, quiet_s: float = 5.0) -> Estimate:
+def estimate(
+    cells: Sequence[Cell], runs: int, *, quiet_s: float = QUIET_S, idle_look_s: float = IDLE_LOOK_S
+) -> Estimate:
     """Estimate what `runs` blocks of the supported cells take, each after `quiet_s` of an idle machine.
 
-    Cells that no recipe claims take nothing.
+    Idle use of each gateway is looked at for `idle_look_s` before its windows and as long after them. Cells that no
+    recipe claims take nothing.
     """
     supported = [cell for cell in cells if cell.not_supported is None]
     if not supported:
         return Estimate(0.0, 0, 0)
     lanes = {cell.lane for cell in supported}
-    block_s = quiet_s + sum(BASELINE_LANE_S if lane.gateway == BASELINE else LANE_S for lane in lanes)
+    block_s = quiet_s + sum(start_s(lane, idle_look_s) for lane in lanes)
     block_s += sum(window_s(cell) for cell in supported)
     kept = sum(WINDOW_BYTES + REQUEST_BYTES * cell.load.window_count for cell in supported)
     return Estimate(runs * block_s, runs * kept, runs * len(supported))
+
+
+def start_s(lane: LaneKey, idle_look_s: float) -> float:
+    """Return the expected seconds that a start of a lane takes beside its windows, looks at idle use included."""
+    return BASELINE_LANE_S if lane.gateway == BASELINE else LANE_S + 2 * idle_look_s
 
 
 def window_s(cell: Cell) -> float:

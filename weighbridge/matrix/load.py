@@ -16,7 +16,7 @@ from weighbridge.errors import InputError, Place
 from weighbridge.matrix.consistency import check_matrix
 from weighbridge.matrix.drivers import Drivers
 from weighbridge.matrix.explain import validated, written_path
-from weighbridge.matrix.model import RUNS_LIMIT, Matrix
+from weighbridge.matrix.model import IDLE_LOOK_S, QUICK_IDLE_LOOK_S, RUNS_LIMIT, Matrix
 from weighbridge.matrix.suggest import listed, nearest
 from weighbridge.matrix.yamltext import KeyPath, YamlText, read_yaml
 
@@ -47,6 +47,14 @@ class LoadedMatrix:
     def folder(self) -> Path:
         """Folder that paths of the matrix are read from."""
         return self.path.parent
+
+    @property
+    def idle_look_s(self) -> float:
+        """Seconds that idle use is looked at before and after each visit."""
+        asked_s = self.matrix.idle.gateway_s
+        if asked_s is None:
+            return QUICK_IDLE_LOOK_S if self.quick else IDLE_LOOK_S
+        return asked_s
 
     def place(self, keypath: str | KeyPath) -> Place:
         """Where a key path such as `loads.rate.per_second[2]` stands; its nearest parent where it is a default."""

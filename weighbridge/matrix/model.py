@@ -18,6 +18,10 @@ from weighbridge.matrix.requests import AnswerSpec, Mode, PayloadSpec
 from weighbridge.matrix.strict import Line, Name, SettingValue, Strict, duration, number, refused, shown, size, whole
 
 RUNS_LIMIT = 1000
+# How long a machine must be quiet before a block (METHOD section 5).
+QUIET_S = 5.0
+# How long idle use is looked at before and after each visit (METHOD section 6), in a quick run the second.
+IDLE_LOOK_S, QUICK_IDLE_LOOK_S = 10.0, 4.0
 
 Grade = Literal["smoke", "ci", "standard", "publish"]
 # Blocks that each grade asks for (METHOD section 5).
@@ -98,13 +102,15 @@ class Accept(Strict):
 
 
 class Idle(Strict):
-    """How long idleness is looked at: of the machine before a block, and of a gateway before its first window."""
+    """How long idleness is looked at: of the machine before a block, of a gateway before and after its windows."""
 
     quiet_s: Annotated[float, duration(0.5, 600)] = Field(
-        default=5.0, alias="quiet", description="How long the machine must be quiet, such as 5s."
+        default=QUIET_S, alias="quiet", description="How long the machine must be quiet, such as 5s."
     )
-    gateway_s: Annotated[float, duration(0.1, 600)] = Field(
-        default=1.0, alias="gateway", description="How long a gateway's own work is read, such as 1s."
+    gateway_s: Annotated[float, duration(0.1, 600)] | None = Field(
+        default=None,
+        alias="gateway",
+        description="Look at a gateway's own work before its first window and after its last; null: 10s, quick: 4s.",
     )
 
 

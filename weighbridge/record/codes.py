@@ -205,6 +205,9 @@ ABSENCES: Mapping[str, str] = MappingProxyType(
         "no_events": "this lane delivers no events",
         "no_control_plane": "this lane has no control plane",
         "not_counted": "not counted",
+        "no_idle_look": "what the gateway uses idle was not looked at",
+        "hidden_by_idle_use": "the window used no more CPU than idle use explains",
+        "one_rate": "told where two rates were measured",
         "no_gateway": "this lane starts no process",
         "runs_elsewhere": "the gateway runs elsewhere: none of its processes is ours to read",
         "open_streams": "nothing is timed while streams are kept open",
@@ -313,6 +316,8 @@ FLAGS: Mapping[str, str] = MappingProxyType(
         "samples, "
         "of its process's time or of the provider's arrivals.",
         "memory_order": "Arithmetic check failed: peak memory is below idle memory.",
+        "idle_cpu_large": "What the gateway uses idle, which is subtracted, is more than 20 % of its CPU per "
+        "request.",
         "shift_not_monotone": "A higher percentile of the shift is smaller than a lower one: percentiles of separate "
         "sets are subtracted.",
     }

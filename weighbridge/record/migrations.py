@@ -46,12 +46,20 @@ def run_from_1(raw: Raw) -> dict[str, Any]:
         found.pop(name, None)
     return {
         **found,
+        "resources": _resources(found["resources"]),
         "figures": figures,
         "clients": clients,
         "no_companion": why,
         "schema": "weighbridge.run/2",
         "flags": older_codes.flags(raw),
     }
+
+
+def _resources(raw: Raw) -> dict[str, Any]:
+    """Return what was used, with the idle use of one second as a look of one slice."""
+    found = dict(raw)
+    cores = found.pop("cpu_idle_cores")
+    return {**found, "idle_before": None if cores is None else {"slice_s": 1.0, "cores": [cores]}}
 
 
 def _clients_of_run(raw: Raw) -> tuple[list[dict[str, Any]], str | None]:

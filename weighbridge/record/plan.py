@@ -46,5 +46,6 @@ class EffectivePlan(Document):
     cells: dict[str, str] = Field(description="SHA-256 of the identity of each selected cell, by id.")
     calibration_sha256: str | None = Field(description="Digest of what a calibration was asked for; null without.")
     accept: AcceptRules = Field(description="Rules of acceptance.")
+    idle_look_s: float = Field(description="Time that idle use is looked at before and after a gateway's windows.")
     gateways: tuple[PlannedGateway, ...] = Field(description="Gateways of the selected cells.")
     tools: tuple[ToolFacts, ...] = Field(description="Programs that take part.")

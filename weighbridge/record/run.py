@@ -84,6 +84,13 @@ class Evidence(Document):
     refused_with: str | None = Field(default=None, description="How it was refused at first.")
 
 
+class IdleLook(Document):
+    """What a gateway's tree used without a request, slice by slice."""
+
+    slice_s: Seconds = Field(description="Length of a slice.")
+    cores: tuple[float, ...] = Field(description="CPU of each slice, in cores.")
+
+
 class Resources(Document):
     """What the gateway's process tree used from right before the load until the drain, and what the rig took."""
 
@@ -93,9 +100,18 @@ class Resources(Document):
     )
     cpu_step_s: Seconds | None = Field(default=None, description="Smallest difference that this shows, s.")
     cpu_span_s: Seconds | None = Field(default=None, description="Time between the two CPU readings, s.")
-    cpu_idle_cores: float | None = Field(
-        default=None, description="CPU of the warm tree without a request, in cores; measured once a start."
+    idle_before: IdleLook | None = Field(
+        default=None, description="The warm tree without a request, before the first window of the visit."
     )
+    idle_after: IdleLook | None = Field(
+        default=None,
+        description="The same after the last window; null in run.json, for it comes later: the visit's own document "
+        "has it.",
+    )
+    busiest_thread_s: Seconds | None = Field(
+        default=None, description="CPU seconds of the busiest thread that lived to the end."
+    )
+    core_count: Count | None = Field(default=None, description="Logical CPUs that the gateway may run on.")
     rss_idle_bytes: Count | None = Field(default=None, description="Resident memory before the window.")
     rss_peak_bytes: Count | None = Field(
         default=None, description="Sum of the processes' peaks: no less than the tree's own peak."
@@ -120,7 +136,7 @@ class Resources(Document):
         default=None, description="Flushes of the device under the state directory, whoever made them."
     )
     flush_idle_rps: float | None = Field(
-        default=None, description="Flushes a second of that device without a request, in one second."
+        default=None, description="Flushes a second of that device in the look before the visit's first window."
     )
     driver_cpu_s: Seconds | None = Field(default=None, description="CPU seconds of the load generator.")
     driver_cpu_cores: float | None = Field(default=None, description="The same ÷ the time it ran, in cores.")
@@ -140,6 +156,9 @@ class RunRecord(Versioned):
     cell: str = Field(description="Cell id.")
     block: int = Field(ge=1, description="Number of the block, from 1.")
     attempt: int = Field(ge=1, description="Number of the attempt at this cell in the campaign, from 1.")
+    visit: str | None = Field(
+        default=None, description="Start of its lane that it was measured on, the name of a document of `visits`."
+    )
     fingerprint: str = Field(description="Digest of all that makes this cell what it is; resume compares it.")
     accepted: bool = Field(description="Whether the run counts.")
     verdict: Verdict = Field(description="What the run says: valid, saturated, errored, …")

@@ -1,7 +1,7 @@
 """The results folder: append-only campaigns, each run committed by one rename.
 
     results/campaigns/<campaign>/   campaign.json, matrix.yaml, gateways/, events.jsonl,
-                                    cells/<cell>/b01/run.json …, summary.json, finished.json
+                                    cells/<cell>/b01/run.json …, visits/<start>.json, summary.json, finished.json
 
 A run folder is built under a temporary name beside its place and renamed when `run.json`, written last, is on
 disk; whatever kills us, a folder under its final name is whole. Nothing here deletes a committed run.
@@ -25,6 +25,7 @@ from weighbridge.record.certificate import Certificate
 from weighbridge.record.run import RunRecord
 from weighbridge.record.samples import SampleTable
 from weighbridge.record.summary import Summary
+from weighbridge.record.visit import VisitRecord, with_visit
 
 Kind = TypeVar("Kind", bound=Versioned)
 
@@ -133,6 +134,11 @@ class CampaignStore:
             raise
         return target
 
+    def keep_visit(self, record: VisitRecord) -> None:
+        """Keep what was seen of a lane once the windows of its visit were over."""
+        (self.folder / "visits").mkdir(parents=True, exist_ok=True)
+        self.write_document(f"visits/{record.visit}.json", record)
+
     def free_reserve(self) -> None:
         """Give back the room that was kept for the last words of a campaign on a full disk."""
         (self.folder / _RESERVE_FILE).unlink(missing_ok=True)
@@ -161,9 +167,10 @@ class CampaignStore:
         return _read(Summary, self.folder / "summary.json")
 
     def runs(self) -> tuple[RunRecord, ...]:
-        """Return every committed attempt, by cell, block and attempt."""
+        """Return every committed attempt with what its visit showed later, by cell, block and attempt."""
         paths = sorted(self.folder.glob("cells/*/b*/run.json"))
-        records = [_read(RunRecord, path) for path in paths]
+        visits = {path.stem: _read(VisitRecord, path) for path in sorted(self.folder.glob("visits/[!.]*.json"))}
+        records = [with_visit(_read(RunRecord, path), visits) for path in paths]
         return tuple(sorted(records, key=lambda run: (run.cell, run.block, run.attempt)))
 
     def _place(self, record: RunRecord) -> Path:

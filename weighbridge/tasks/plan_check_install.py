@@ -32,14 +32,15 @@ def plan(*, matrix: str, recipes: str, quick: bool, only: Any, runs: str) -> Non
     opened = open_matrix(Asked(matrix, recipes, quick, tuple(only or ()), wanted))
     document = opened.loaded.matrix
     blocks = order_blocks([cell for cell in opened.cells if cell.not_supported is None], document.runs, document.seed)
-    expected = estimate(opened.cells, document.runs, document.idle.quiet_s)
+    look_s = opened.loaded.idle_look_s
+    expected = estimate(opened.cells, document.runs, quiet_s=document.idle.quiet_s, idle_look_s=look_s)
     beside = document.calibration
     cli.say(
         plan_text(
             PlanFacts(
                 cells=opened.cells,
                 blocks=blocks,
-                seconds=expected.seconds + (beside.estimated_s if beside else 0.0),
+                seconds=expected.seconds + (beside.estimated_s + beside.idle_look_count * look_s if beside else 0.0),
                 written_bytes=expected.bytes,
                 window_count=expected.window_count + (beside.window_count if beside else 0),
                 warnings=[one.text for one in advise(opened.loaded, opened.cells)],

@@ -1,4 +1,4 @@
-"""Faults of the process: a TERM that is ignored, a grandchild that is left behind.
+"""Faults of the process: a TERM that is ignored, a grandchild that is left behind, work in the background.
 
 Built by the faulty wrapper; they act once, when the gateway starts, and serve every request as it should be.
 """
@@ -9,12 +9,17 @@ import asyncio
 import signal
 import subprocess
 import sys
+import threading
+import time
 
+from mocks.burn import burn
 from mocks.gateway.faults import values
 from mocks.gateway.faults.ground_truth import GroundTruth, Wrap
 from mocks.gateway.visit import Handle
 
 ORPHAN_LIFE_S = 600
+BACKGROUND_NS = 300_000_000
+BACKGROUND_EVERY_S = 4.0
 _ORPHAN = f"import time; time.sleep({ORPHAN_LIFE_S})"
 # A child that starts the grandchild in a session of its own, says its number and ends, so that nobody waits for it.
 _PARENT = (
@@ -46,6 +51,24 @@ def orphan(value: str, truth: GroundTruth) -> Wrap:
             [sys.executable, "-c", _PARENT, _ORPHAN], check=True, capture_output=True, text=True
         )
         truth.orphan_pid = int(reported.stdout)
+        return proxy
+
+    return wrap
+
+
+def bg_cpu(value: str, truth: GroundTruth) -> Wrap:  # noqa: ARG001 - every fault is built alike
+    """`bg-cpu`: 300 ms of CPU every 4 s in a thread of its own, as collectors and flushers do, requests or not."""
+    values.read_nothing(value)
+
+    def work() -> None:
+        due_s = time.monotonic()
+        while True:
+            due_s += BACKGROUND_EVERY_S
+            time.sleep(max(0.0, due_s - time.monotonic()))
+            burn(BACKGROUND_NS)
+
+    def wrap(proxy: Handle) -> Handle:
+        threading.Thread(target=work, name="background", daemon=True).start()
         return proxy
 
     return wrap

@@ -49,7 +49,7 @@ def test_what_is_left_out_has_its_default(tmp_path: Path) -> None:
     assert matrix.accept.attempts_per_run == 2
     assert matrix.accept.load_limit_per_cpu is None
     assert matrix.accept.gate_wait_s == 60.0
-    assert (matrix.idle.quiet_s, matrix.idle.gateway_s) == (5.0, 1.0)
+    assert (matrix.idle.quiet_s, matrix.idle.gateway_s) == (5.0, None)
 
 
 def test_the_file_is_kept_byte_for_byte(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from weighbridge.record.load_report import LoadReport
 from weighbridge.record.migrations import MIGRATIONS
 from weighbridge.record.run import RunRecord
 from weighbridge.record.summary import Summary
+from weighbridge.record.visit import VisitRecord
 
 FOLDER = Path(__file__).resolve().parents[2] / "data" / "documents"
 KINDS: dict[str, type[Versioned]] = {
@@ -31,6 +32,7 @@ KINDS: dict[str, type[Versioned]] = {
     "campaign": CampaignRecord,
     "finished": Finished,
     "certificate": Certificate,
+    "visit": VisitRecord,
     "load-report": LoadReport,
 }
 EXAMPLES = sorted(FOLDER.glob("*/*.json"))

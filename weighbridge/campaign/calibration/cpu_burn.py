@@ -9,9 +9,10 @@ from weighbridge.campaign.calibration.setting import SHELF, Setting, rate_load
 from weighbridge.campaign.schedule import Schedule, Visit, WindowSpec, block
 from weighbridge.judge.calibration.known_delays import burn
 from weighbridge.judge.calibration.lane_samples import burnt_ms
-from weighbridge.judge.cell.rates_and_costs import cpu_ms_of
+from weighbridge.judge.cell.cpu_cost import cpu_cost
 from weighbridge.matrix.calibration import CONTROL, KnownBurn
 from weighbridge.record.certificate import CpuResult
+from weighbridge.record.figures import Absent
 
 _CONNECTIONS = 32
 
@@ -23,14 +24,15 @@ def measure_burn(setting: Setting, asked: KnownBurn) -> Schedule[CpuResult | str
     for run in (control, burning):
         if run.reason is not None:
             return f"the window {run.cell} was not accepted: {run.reason.detail}"
-    control_ms, burning_ms = cpu_ms_of(control), cpu_ms_of(burning)
-    if control_ms is None or burning_ms is None:
-        return f"the CPU of {setting.spec.recipe} could not be read"
+    quiet, busy = cpu_cost(control), cpu_cost(burning)
+    if isinstance(quiet, Absent) or isinstance(busy, Absent):
+        why = next(found.text for found in (quiet, busy) if isinstance(found, Absent))
+        return f"the CPU of {setting.spec.recipe} is not known: {why}"
     stored = setting.stored(burning)
     known_ms = burnt_ms(stored.trace("plain", setting.answer, _CONNECTIONS), stored.truth())
     if known_ms is None:
         return f"{asked.delay} did not record what it burnt"
-    return burn(known_ms, burning_ms - control_ms, asked.rate_rps, asked.request_count)
+    return burn(known_ms, busy.ms - quiet.ms, asked.rate_rps, asked.request_count)
 
 
 def _visit(setting: Setting, delay: str, asked: KnownBurn) -> Visit:

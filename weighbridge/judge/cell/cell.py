@@ -9,6 +9,7 @@ import statistics
 from collections.abc import Iterator, Sequence
 
 from weighbridge.judge.cell import cell_open_streams, cell_probe, enough_runs
+from weighbridge.judge.cell.cpu_cost import CpuCost, cpu_cost
 from weighbridge.judge.cell.enough_runs import too_few
 from weighbridge.judge.cell.merging import merge
 from weighbridge.judge.cell.shift import shifts
@@ -76,6 +77,9 @@ def _run_flags(attempts: Attempts) -> Iterator[str]:
         yield from run.flags
         if not checks.memory_in_order(run.resources):
             yield "memory_order"
+        cpu = cpu_cost(run)
+        if isinstance(cpu, CpuCost) and cpu.is_idle_large:
+            yield "idle_cpu_large"
 
 
 def _littles(accepted: Sequence[RunRecord], clients: int) -> float | None:

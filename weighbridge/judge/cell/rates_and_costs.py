@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from weighbridge.judge.cell.cpu_cost import NO_LOOK, busy_ratio, cpu_cost, idle_use, request_count
 from weighbridge.record.figures import NOT_MEASURED, Absent, Figure, FigureOrAbsent
 from weighbridge.record.measured import FigureValue, Values
 from weighbridge.record.metrics import MetricKey, ValueKey
@@ -24,12 +25,16 @@ NOT_COUNTED = Absent(absent="not_counted")
 
 def of_record(run: RunRecord) -> Values:
     """Return the figures of a run that its window's own figures do not hold."""
-    used = run.resources
+    used, cpu = run.resources, cpu_cost(run)
+    idle = idle_use(used)
     found: dict[MetricKey, FigureValue] = {
         "self_reported_ms": run.self_reported_ms,
         "drain_s": _figure(run.drain_s, NO_EVENTS),
         "undelivered_at_end_count": run.undelivered_at_end_count,
-        "cpu_ms_per_request": _figure(cpu_ms_of(run), _why(used, "cpu_s")),
+        "cpu_ms_per_request": cpu if isinstance(cpu, Absent) else Figure(value=cpu.ms),
+        "cpu_uncertainty_ms": cpu if isinstance(cpu, Absent) else _figure(cpu.uncertainty_ms, NO_LOOK),
+        "cpu_idle_cores": _figure(None if idle is None else idle.cores, _why(used, "cpu_s", other=NO_LOOK)),
+        "busy_ratio": _figure(busy_ratio(run), _why(used, "cpu_s")),
         "cpu_from": () if used.cpu_from is None else (used.cpu_from,),
         "rss_peak_from": () if used.rss_peak_from is None else (used.rss_peak_from,),
         **_memory(used),
@@ -51,8 +56,8 @@ def _figure(value: float | None, absent: Absent) -> FigureOrAbsent:
     return absent if value is None else Figure(value=value)
 
 
-def _why(used: Resources, *keys: str) -> Absent:
-    return next((used.absent[key] for key in keys if key in used.absent), NOT_MEASURED)
+def _why(used: Resources, *keys: str, other: Absent = NOT_MEASURED) -> Absent:
+    return next((used.absent[key] for key in keys if key in used.absent), other)
 
 
 def _first_request(run: RunRecord) -> FigureOrAbsent:
@@ -77,21 +82,8 @@ def _memory(used: Resources) -> dict[MetricKey, FigureValue]:
 
 
 def _per_request(run: RunRecord, value: float | None) -> float | None:
-    """Divide by the requests that the client started (of a run without that count: that reached the provider)."""
-    if run.counts is None or value is None:
-        return None
-    sent = run.counts.client_sent_count
-    requests = run.counts.provider_request_count if sent is None else sent
-    return value / requests if requests else None
-
-
-def cpu_ms_of(run: RunRecord) -> float | None:
-    """Return the CPU ms per request, less what the idle gateway would have used in the same time."""
-    used = run.resources
-    if used.cpu_s is None:
-        return None
-    idle_s = (used.cpu_idle_cores or 0.0) * (used.cpu_span_s or 0.0)
-    return _per_request(run, max(0.0, used.cpu_s - idle_s) * 1000)
+    count = request_count(run)
+    return value / count if value is not None and count else None
 
 
 def _switches(run: RunRecord) -> float | None:

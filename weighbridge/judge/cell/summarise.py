@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from weighbridge.judge.cell.cell import summarise_cell
+from weighbridge.judge.cell.cpu_slope import cpu_slopes
 from weighbridge.judge.cell.prompts import prompt_facts
 from weighbridge.judge.cell.shift import by_cell
 from weighbridge.judge.cell.slopes import slopes
@@ -24,6 +25,7 @@ from weighbridge.record.summary import CellSummary, GatewaySummary, Summary
 
 MOCK_LABEL = "mock, not a product"
 NOT_ENDED = Absent(absent="not_ended")
+ONE_RATE = Absent(absent="one_rate")
 
 
 def summarise(campaign: CampaignRecord, runs: Sequence[RunRecord], finished: Finished | None) -> Summary:
@@ -61,7 +63,7 @@ def _cells(
     campaign: CampaignRecord, attempts: Mapping[str, tuple[RunRecord, ...]], status: str
 ) -> tuple[CellSummary, ...]:
     unavailable = {gateway.id: gateway.unavailable for gateway in campaign.gateways}
-    return tuple(
+    cells = tuple(
         summarise_cell(
             Attempts(
                 plan=plan,
@@ -74,6 +76,17 @@ def _cells(
         )
         for plan in campaign.cells
     )
+    slopes_ms = cpu_slopes(campaign.cells, attempts)
+    return tuple(
+        cell.with_figures({"cpu_slope_ms": slopes_ms.get(cell.cell) or _no_slope(cell)})
+        if cell.runs_accepted
+        else cell
+        for cell in cells
+    )
+
+
+def _no_slope(cell: CellSummary) -> Absent:
+    return ONE_RATE if cell.load.measures_times else Absent(absent="open_streams")
 
 
 def _gateways(gateways: Sequence[GatewayFacts]) -> tuple[GatewaySummary, ...]:

@@ -12,7 +12,7 @@ from weighbridge.publish.text import numbers
 from weighbridge.publish.text.sanitise import plain
 from weighbridge.publish.text.wording import CPU_SOURCES, absence_text
 from weighbridge.publish.views.cells import Notes
-from weighbridge.publish.views.columns import Show, cells_of, number_column, shown
+from weighbridge.publish.views.columns import BUSY, Show, cells_of, number_column, shown, spread
 from weighbridge.publish.views.conditions import heading
 from weighbridge.publish.views.labels import Names, has_open_streams, is_baseline
 from weighbridge.publish.views.rows import RowMaker, head_columns, sections
@@ -23,8 +23,17 @@ from weighbridge.record.metrics import METRICS, Metric, MetricKey, ValueKey
 from weighbridge.record.summary import CellSummary, Summary
 
 _CPU_TEXT = (
-    "CPU is that of the gateway's whole process tree for each request, less what it uses idle. Compare rows of one "
-    "load only: a request costs more CPU at a low rate than at a high one, for cores sleep in between."
+    "CPU is that of the gateway's whole process tree for each request, less what it uses idle, which stands beside "
+    "it with what that leaves open (±). Compare rows of one load only: a request costs more CPU at a low rate than "
+    "at a high one, for cores sleep in between."
+)
+_SLOPE_TEXT = (
+    "The slope is what one more request a second takes, by a line through the rates of each block: idle use is no "
+    "part of it, and neither is what a core costs that goes to sleep between two requests."
+)
+_BUSY_TEXT = (
+    "Busy is CPU per request × achieved rate ÷ its cores, idle use included; where one thread does the work, its "
+    "core. From about 70 % on, requests wait for each other."
 )
 _DRAIN_TEXT = (
     "Throughput leaves the drain out: what a lane borrowed stands here as drain time and undelivered events at the "
@@ -41,7 +50,7 @@ _STREAM_TEXT = (
 _FLUSH_TEXT = "Flushes are those of the whole device under the state folder, whoever made them."
 
 
-_FLAGS = frozenset({"backlog_growing", "memory_order", "retried"})
+_FLAGS = frozenset({"backlog_growing", "idle_cpu_large", "memory_order", "retried"})
 
 
 _EACH = "per request"
@@ -72,12 +81,25 @@ def _interval(cell: CellSummary) -> str:
     return spread_text(figure) if isinstance(figure, Figure) else ""
 
 
+def _beside_cpu(cell: CellSummary) -> str:
+    """Return spread, uncertainty and idle use of the CPU per request, as far as they are known."""
+    unsure_ms, idle_cores = cell.known("cpu_uncertainty_ms"), cell.known("cpu_idle_cores")
+    parts = [spread(cell.value("cpu_ms_per_request"), numbers.per_request)]
+    if unsure_ms is not None:
+        parts.append(f"± {numbers.per_request(unsure_ms)}")
+    if idle_cores is not None:
+        parts.append(f"idle {numbers.share(idle_cores)} of a core")
+    return ", ".join(part for part in parts if part)
+
+
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
 _KEYS: tuple[ValueKey, ...] = (
     "cpu_ms_per_request",
+    "cpu_slope_ms",
+    "busy_ratio",
     "context_switches_per_request",
     "control_plane_calls_per_request",
     "upstream_calls_per_request",
@@ -91,6 +113,7 @@ _KEYS: tuple[ValueKey, ...] = (
     "drain_s",
 )
 _SMALL: Mapping[MetricKey, Callable[[CellSummary], str]] = {
+    "cpu_ms_per_request": _beside_cpu,
     "flushes_per_request": _idle_flushes,
     "memory_per_stream_bytes": _interval,
     "drain_s": _undelivered,
@@ -101,6 +124,7 @@ _COLUMNS = tuple(
         label=_full(METRICS[key]),
         css="lead" if key == "cpu_ms_per_request" else "",
         small=_SMALL.get(key, lambda _: ""),
+        write=BUSY.write if key == BUSY.key else None,
     )
     for key in _KEYS
 )
@@ -137,6 +161,8 @@ def _texts(there: Sequence[Show], cells: Sequence[CellSummary]) -> tuple[str, ..
     found = []
     if "cpu_ms_per_request" in keys:
         found.append(f"{_CPU_TEXT} {_source_text(cells)}".strip())
+    beside: tuple[tuple[MetricKey, str], ...] = (("cpu_slope_ms", _SLOPE_TEXT), ("busy_ratio", _BUSY_TEXT))
+    found += [text for key, text in beside if key in keys]
     if groups & {"RSS", "PSS"}:
         whole_life = any("lifetime" in cell.words("rss_peak_from") for cell in cells)
         found.append(_MEMORY_TEXT.format(since=", since their start" if whole_life else ", in the window"))

@@ -12,7 +12,7 @@ from weighbridge.matrix.loads import Load
 from weighbridge.publish.text import numbers
 from weighbridge.publish.text.load_wording import LOAD_WORDS
 from weighbridge.publish.text.sanitise import plain
-from weighbridge.publish.views.columns import Show, shown, terminal_head, terminal_text
+from weighbridge.publish.views.columns import BUSY, Show, shown, terminal_head, terminal_text
 from weighbridge.publish.views.conditions import cores_text, drivers_text
 from weighbridge.publish.views.headline import BY_MODE, measures_added
 from weighbridge.publish.views.labels import Names, settings_text
@@ -60,7 +60,7 @@ def _columns(names: Names, group: Sequence[CellSummary], load: Load) -> list[_Co
         *(disk if names.varies_disk else []),
         *_load_columns(load),
         *_times(group),
-        *(_figure(one) for one in shown([Show("cpu_ms_per_request")], group)),
+        *(_figure(one) for one in shown([Show("cpu_ms_per_request"), BUSY], group)),
         _Column(("", "runs"), lambda cell: f"{cell.runs_accepted}/{cell.runs_attempted}"),
         _Column(("", "outcome"), _outcome, is_number=False),
     ]

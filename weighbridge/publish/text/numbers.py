@@ -63,6 +63,11 @@ def share(ratio: float) -> str:
     return "> 99.9 %" if 0.999 < ratio < 1 else units.format_share(ratio)
 
 
+def whole_share(ratio: float) -> str:
+    """Format a share in whole per cent: `76 %`."""
+    return f"{ratio * 100:.0f} %"
+
+
 def size(value_bytes: float) -> str:
     """Format bytes in the unit that fits: `1 KiB`, `583 MiB`."""
     return _NEEDLESS_ZEROS.sub(r"\1", units.format_bytes(value_bytes))

@@ -31,13 +31,14 @@ _WRITE: Mapping[str, Write] = {
     "ms": numbers.per_request,
     "1/request": numbers.per_request,
     "1/s": numbers.rps,
+    "cores": numbers.per_request,
     "bytes": numbers.size,
     "s": numbers.duration,
     "ratio": numbers.share,
     "count": numbers.short,
     "error": numbers.percent,
 }
-_WITH_SPREAD = frozenset({"ms", "1/request", "1/s", "bytes", "s"})
+_WITH_SPREAD = frozenset({"ms", "cores", "1/request", "1/s", "bytes", "s"})
 _TERMINAL_UNITS: Mapping[str, str] = {"1/s": "/s", "ms": "ms"}
 
 
@@ -46,7 +47,8 @@ class Show:
     """A figure as a column or a group of columns.
 
     `title` and `label` stand in the place of the catalogue's label. `by_mode`: the added time that leads in the mode
-    of each cell. `small` is a second line, `make` a cell of its own kind, `absent` says why a number is null.
+    of each cell. `small` is a second line, `make` a cell of its own kind, `absent` says why a number is null,
+    `write` stands in the place of what its unit is written by.
     """
 
     key: MetricKey
@@ -58,6 +60,7 @@ class Show:
     small: Callable[[CellSummary], str] = lambda _: ""
     make: Callable[[CellSummary, Notes], Cell] | None = None
     absent: Callable[[CellSummary], Absent] = lambda _: NOT_MEASURED
+    write: Write | None = None
 
     @property
     def metric(self) -> Metric:
@@ -82,6 +85,10 @@ class Show:
     def of(self, cell: CellSummary) -> FigureValue:
         """Return the figure of a cell."""
         return cell.figures[added_key(cell) if self.by_mode else self.key]
+
+
+# How busy a lane was is known to a few per cent at best.
+BUSY = Show("busy_ratio", write=numbers.whole_share)
 
 
 def shown(columns: Iterable[Show], cells: Sequence[CellSummary]) -> tuple[Show, ...]:
@@ -124,12 +131,17 @@ def terminal_text(cell: CellSummary, one: Show, name: Percentile | None = None) 
     return _write(one)(number) if isinstance(number, int | float) else numbers.ABSENT
 
 
+def spread(found: Figure | Absent, write: Write) -> str:
+    """Return the interval over the runs; empty where there is none, or where the runs are alike."""
+    return "" if isinstance(found, Absent) or not has_spread(found) else span_text(found.interval, write)
+
+
 def _exists(found: FigureValue) -> bool:
     return found is not None and not isinstance(found, Absent)
 
 
 def _write(one: Show) -> Write:
-    return _WRITE[one.metric.unit]
+    return one.write or _WRITE[one.metric.unit]
 
 
 def _cells(cell: CellSummary, one: Show, notes: Notes) -> tuple[Cell, ...]:
@@ -157,9 +169,7 @@ def _number_cell(cell: CellSummary, one: Show, notes: Notes, label: str) -> Cell
 
 
 def _spread(found: Figure, one: Show) -> str:
-    if one.metric.unit not in _WITH_SPREAD or not has_spread(found):
-        return ""
-    return span_text(found.interval, _write(one))
+    return spread(found, _write(one)) if one.metric.unit in _WITH_SPREAD else ""
 
 
 def _columns(one: Show) -> tuple[Column, ...]:

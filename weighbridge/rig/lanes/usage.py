@@ -14,13 +14,17 @@ from pathlib import Path
 from typing import Any
 
 from weighbridge.record.figures import Absent
-from weighbridge.record.run import Resources
+from weighbridge.record.run import IdleLook, Resources
 from weighbridge.rig.machine.flush_counter import FlushCounter, counter_of
+from weighbridge.rig.machine.host import usable_cpus
 from weighbridge.rig.processes.child import Child
-from weighbridge.rig.tree import context_switches, cpu_time, memory
+from weighbridge.rig.tree import context_switches, cpu_time, memory, thread_cpu
 from weighbridge.rig.tree.cgroup import Group
 from weighbridge.rig.tree.process_tree import Member
 
+# A look is cut into slices of a second, a shorter one into two: their spread says how far idle use can be trusted.
+SLICE_S = 1.0
+_LEAST_SLICES = 2
 _NO_DISK = FlushCounter(None, "no_disk_named")
 
 
@@ -55,6 +59,7 @@ class _Begun:
     cpu: CpuReading
     memory: memory.Reading
     switches: context_switches.Reading | None
+    threads: thread_cpu.Reading | None
     flush_count: int | None
     is_peak_anew: bool
 
@@ -66,24 +71,26 @@ class UsageMeter:
         self._child = child
         self._flushes = counter_of(disk) if disk else _NO_DISK
         self._begun: _Begun | None = None
-        self._idle: CpuUsed | None = None
+        self._idle: IdleLook | None = None
         self._idle_flush_rps: float | None = None
 
     @property
-    def idle(self) -> CpuUsed | None:
-        """What the child uses without a request; None before that was measured."""
+    def idle(self) -> IdleLook | None:
+        """What the child used without a request in the first look; None before that was made."""
         return self._idle
 
-    def measure_idle(self, for_s: float, sleep: Callable[[float], object] = time.sleep) -> CpuUsed | None:
-        """Measure what the child uses without a request; the result is kept, and told with every later `end`."""
-        flushes = self._flushes.read()
-        before = read_cpu(self._child)
-        sleep(for_s)
-        self._idle = cpu_between(before, read_cpu(self._child))
+    def look_before(self, for_s: float, sleep: Callable[[float], object] = time.sleep) -> IdleLook | None:
+        """Look at what the child uses without a request; the result is kept, and told with every later `end`."""
+        flushes, begun = self._flushes.read(), time.monotonic()
+        self._idle = look_idle(self._child, for_s, sleep)
         after = self._flushes.read()
         if flushes is not None and after is not None and self._idle:
-            self._idle_flush_rps = (after - flushes) / self._idle.span_s
+            self._idle_flush_rps = (after - flushes) / (time.monotonic() - begun)
         return self._idle
+
+    def look_after(self, for_s: float, sleep: Callable[[float], object] = time.sleep) -> IdleLook | None:
+        """Look once more when all windows are over; None where the first look was not made."""
+        return None if self._idle is None else look_idle(self._child, for_s, sleep)
 
     def begin(self) -> None:
         """Take the readings before the load, the CPU last."""
@@ -92,6 +99,7 @@ class UsageMeter:
         self._begun = _Begun(
             memory=memory.read(members),
             switches=context_switches.read(members),
+            threads=thread_cpu.read(members),
             flush_count=self._flushes.read(),
             is_peak_anew=is_peak_anew,
             cpu=read_cpu(self._child),
@@ -105,12 +113,18 @@ class UsageMeter:
         cpu = cpu_between(begun.cpu, read_cpu(self._child))
         flush_count = self._flushes.read()
         members = self._child.members()
-        reported: dict[str, Any] = {"process_count": len(members), "cores": self._child.service.cores}
+        cores = self._child.service.cores
+        reported: dict[str, Any] = {
+            "process_count": len(members),
+            "cores": cores,
+            "core_count": usable_cpus() if cores is None else len(cores),
+            "busiest_thread_s": _busiest_thread_s(begun, members),
+            "idle_before": self._idle,
+        }
         absent: dict[str, Absent] = {}
         _report_cpu(reported, absent, cpu, self._child)
         _report_memory(reported, absent, begun, memory.read(members))
         _report_switches(reported, absent, begun.switches, context_switches.read(members))
-        reported["cpu_idle_cores"] = self._idle.cores if self._idle else None
         if begun.flush_count is None or flush_count is None:
             absent["flush_count"] = Absent(absent=self._flushes.absent or "device_has_gone")
         else:
@@ -126,6 +140,27 @@ class UsageMeter:
             for pid in {member.pid for member in members} - group.pids():
                 group.add(pid)
         return members
+
+
+def look_idle(child: Child, for_s: float, sleep: Callable[[float], object]) -> IdleLook | None:
+    """Return what a child uses without a request, in slices; None where it cannot be read."""
+    count = max(_LEAST_SLICES, round(for_s / SLICE_S))
+    cores: list[float] = []
+    begun = before = read_cpu(child)
+    for _ in range(count):
+        sleep(for_s / count)
+        now = read_cpu(child)
+        used = cpu_between(before, now)
+        if used is None or used.lost_count:
+            return None
+        cores.append(used.cores)
+        before = now
+    return IdleLook(slice_s=(before.at_s - begun.at_s) / count, cores=tuple(cores))
+
+
+def _busiest_thread_s(begun: _Begun, members: tuple[Member, ...]) -> float | None:
+    now = thread_cpu.read(members)
+    return None if begun.threads is None or now is None else thread_cpu.busiest_s(begun.threads, now)
 
 
 def read_cpu(child: Child) -> CpuReading:

@@ -29,7 +29,7 @@ from weighbridge.judge.run.sentences import failed_text
 from weighbridge.record.campaign import Finished
 from weighbridge.record.coded import Reason
 from weighbridge.record.figures import Absent, Figure, Timing
-from weighbridge.record.run import Resources, RunRecord
+from weighbridge.record.run import IdleLook, Resources, RunRecord
 from weighbridge.record.summary import CellSummary, Summary
 
 SERIAL = clients_load(1, 1000)
@@ -300,7 +300,12 @@ def test_calls_drain_and_cost_are_per_request_and_absent_where_unknown() -> None
         drain_s=1.5,
         undelivered_at_end_count=7,
         resources=Resources(
-            cpu_s=2.002, rss_idle_bytes=5, rss_peak_bytes=9, absent={"flush_count": Absent(absent="no_device")}
+            cpu_s=2.302,
+            cpu_span_s=30.0,
+            idle_before=IdleLook(slice_s=1.0, cores=(0.01,) * 4),
+            rss_idle_bytes=5,
+            rss_peak_bytes=9,
+            absent={"flush_count": Absent(absent="no_device")},
         ),
     )
     found = summarise(campaign(*PLANS, runs=1), [run(BASELINE, 1, lane(0.02)), rich], DONE)

@@ -164,7 +164,7 @@ def test_cost_names_rate_source_and_whole_device() -> None:
     assert not found.is_folded
     row = rows(found)[0]
     assert row[0] == "50/s"
-    assert row[2] == "0.81 0.79 to 0.84"
+    assert row[2:5] == ["0.81 0.79 to 0.84, ± 0.03, idle 0.3 % of a core", "0.68", "8 %"]
     assert "4.10 0.50/s idle" in row
 
 
@@ -211,7 +211,7 @@ def test_another_driver_than_asked_for_is_told_at_the_top() -> None:
 def test_the_terminal_leads_with_added_time() -> None:
     """Added p50 and p95 stand before the shift; a stream has both of both."""
     heads = [line.split() for line in campaign_text(probed()).splitlines() if "offered" in line]
-    assert heads[0] == ["offered", "achieved", "added", "added", "shift", "shift", "resp.", "resp.", "CPU"]
+    assert heads[0] == ["offered", "achieved", "added", "added", "shift", "shift", "resp.", "resp.", "CPU", "busy"]
     assert heads[1][2:6] == ["+first", "+first", "+end", "+end"]
 
 
@@ -379,6 +379,8 @@ def test_the_terminal_shows_both_added_times_and_the_remarks() -> None:
         "9.40",
         "105",
         "10.1",
+        "95",
+        "%",
         "3/3",
         "valid",
     ]

@@ -139,14 +139,32 @@ def test_idle_rate_is_told(start: Callable[..., Worker]) -> None:
     worker = start()
     meter = UsageMeter(worker.child)
     assert meter.idle is None
-    burning = meter.measure_idle(0.0, sleep=lambda _: worker.do("work"))
+    assert meter.look_after(0.1) is None  # what was not looked at before is not looked at behind
+    burning = meter.look_before(3.2, sleep=lambda _: worker.do("work"))
     assert burning is not None
-    assert burning.cores > 0.1
-    waiting = meter.measure_idle(0.3)
+    assert len(burning.cores) == 3
+    assert min(burning.cores) > 0.1
+    waiting = meter.look_after(0.3)
     assert waiting is not None
-    assert waiting.cores < burning.cores / 5
+    assert len(waiting.cores) == 2
+    assert waiting.slice_s >= 0.15
+    assert max(waiting.cores) < min(burning.cores) / 5
     meter.begin()
-    assert meter.end().cpu_idle_cores == waiting.cores
+    assert meter.end().idle_before == burning
+
+
+def test_the_busiest_thread_is_told(start: Callable[..., Worker]) -> None:
+    """A thread that works beside another one is told alone, and what it used is no more than the tree's."""
+    worker = start()
+    meter = UsageMeter(worker.child)
+    meter.begin()
+    burnt_s = worker.do("work")  # half of it in the main thread, half in one that has ended
+    used = meter.end()
+    if sys.platform != "linux":
+        pytest.skip("only Linux tells threads apart")
+    assert used.busiest_thread_s == pytest.approx(burnt_s / 2, rel=0.25)
+    assert used.core_count is not None
+    assert used.core_count >= 1
 
 
 def test_orphans_reaped_elsewhere_are_not_hidden() -> None:
