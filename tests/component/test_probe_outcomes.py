@@ -14,7 +14,7 @@ from weighbridge.load.probe.program.output import report, write
 from weighbridge.load.probe.program.plan import ProbePlan, Timeouts
 from weighbridge.load.probe.report import GivenProbe, probe_reading
 from weighbridge.load.read import read_report
-from weighbridge.record.load_report import FAILURE_CLASSES, LoadReport
+from weighbridge.record.load_report import FAILURES, LoadReport
 from weighbridge.record.probe_tables import OUTCOMES
 
 SHORT = Timeouts(connect_s=0.2, headers_s=0.25, first_byte_s=0.25, idle_s=0.25, total_s=0.6)
@@ -94,6 +94,10 @@ def _only_done(client: Client) -> None:
     client.end_stream()
 
 
+def _no_text(client: Client) -> None:
+    client.answer(completion(""))
+
+
 def _page(client: Client) -> None:
     client.answer(b"<!doctype html><p>It works", kind="text/html; charset=utf-8")
 
@@ -139,6 +143,7 @@ CASES: list[tuple[str, str, Script]] = [
     ("reset", "stream", _resets_in_stream),
     ("reset", "plain", _closes_at_once),
     ("empty_stream", "stream", _only_done),
+    ("empty_response", "plain", _no_text),
     ("wrong_content_type", "plain", _page),
     ("wrong_content_type", "stream", _whole_json),
     ("protocol", "plain", _no_http),
@@ -254,5 +259,5 @@ def reported(driven: Driven, made: ProbePlan) -> LoadReport:
     write(made, driven.capture, driven.tables, "0")
     told = read_report(made.out_dir / "report.json").report
     assert told == probe_reading(GivenProbe(report(made, driven.capture, driven.tables, "0"))).report
-    assert set(told.failed_by_class) <= set(FAILURE_CLASSES)
+    assert set(told.failed_by_class) <= set(FAILURES)
     return told

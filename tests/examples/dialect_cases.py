@@ -147,6 +147,7 @@ BROKEN = [
     Body("stream, a last piece", "stream", WHOLE + FIRST[:30], None),
 ]
 UNFIT = [
+    Body("plain, no text", "plain", PLAIN.replace(b"the river runs", b""), None),
     Body("stream, nothing", "stream", b"", None),
     Body("stream, only its end", "stream", STOP + DONE, None),
     Body("stream, only comments", "stream", b": a\n\n: b\n\n", None),

@@ -121,6 +121,13 @@ REASONS: Mapping[str, ReasonEntry] = MappingProxyType(
             "the load generator reached its limit",
             "The load generator took more than 70 % of a core.",
         ),
+        "client_limited": ReasonEntry(
+            "rig",
+            "rig_limited",
+            "the load generator reached a limit of this machine",
+            "Requests failed for want of ports, open files or memory, or because a name, a route or TLS could not be "
+            "set up on the client's side: no doing of a gateway.",
+        ),
         "mock_saturated": ReasonEntry(
             "rig",
             "rig_limited",

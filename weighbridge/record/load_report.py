@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -9,15 +11,37 @@ from pydantic import Field
 from weighbridge.record.base import Count, Document, Milliseconds, Seconds, Versioned
 from weighbridge.record.figures import Absent, Corrected
 
-FAILURE_CLASSES = (
-    "connect_refused",
-    "timeout",
-    "reset",
-    "closed_before_answer",
-    "body_broken",
-    "protocol",
-    "client_files",
-    "other",
+# Classes of requests that failed, each with what it is called in a sentence.
+FAILURES: Mapping[str, str] = MappingProxyType(
+    {
+        "connect_refused": "connection refused",
+        "timeout": "timeout",
+        "reset": "connection reset",
+        "closed_before_answer": "closed before the response",
+        "body_broken": "body broken off",
+        "protocol": "no proper response",
+        "error_in_body": "200 with an error in the body",
+        "empty": "200 without content",
+        "client_files": "too many open files here",
+        "client_ports": "no free port here",
+        "client_memory": "no memory for a socket here",
+        "client_resolve": "the name did not resolve here",
+        "client_tls": "TLS set-up failed here",
+        "client_route": "no route from here",
+        "other": "other",
+    }
+)
+# Limits of the client, which are never charged to a gateway (METHOD section 2), each with what helps.
+CLIENT_LIMITS: Mapping[str, str] = MappingProxyType(
+    {
+        "client_files": "raise the limit on open files (`ulimit -n`) or ask for fewer connections",
+        "client_ports": "let connections in TIME_WAIT pass, widen net.ipv4.ip_local_port_range, or take a gateway's "
+        "own keep-alive into use: each request that opens a connection takes a port",
+        "client_memory": "give the machine more memory for sockets, or ask for fewer connections",
+        "client_resolve": "give an address in place of the name, or mend the resolver of this machine",
+        "client_tls": "check the certificates that the load generator trusts",
+        "client_route": "check the network and the firewall of this machine",
+    }
 )
 
 

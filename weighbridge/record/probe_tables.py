@@ -44,6 +44,7 @@ OUTCOMES = (
     "empty_stream",
     "wrong_content_type",
     "protocol",
+    "empty_response",
 )
 
 

@@ -119,7 +119,7 @@ def _form_problem(got: http.HttpAnswer, mode: Mode, answer: openai_chat.ChatAnsw
     if not openai_chat.answers_kind(mode, kind):
         wanted = "text/event-stream" if mode == "stream" else "application/json"
         return f"content type {media_type.essence(kind)[:60] or 'none'} where {wanted} was expected"
-    is_empty = mode == "stream" and not answer.pieces
+    is_empty = not answer.is_broken and not answer.text
     encoding = (got.header("content-encoding") or "identity").strip().lower()
     if (answer.is_broken or is_empty) and encoding != "identity":
         return f"the body has content-encoding {encoding[:60]}, which was not asked for"
@@ -127,7 +127,7 @@ def _form_problem(got: http.HttpAnswer, mode: Mode, answer: openai_chat.ChatAnsw
         is_stream = mode == "stream"
         return "an event of the stream is no chat completion chunk" if is_stream else "the body is no chat completion"
     if is_empty:
-        return "the stream has no content"
+        return "the stream has no content" if mode == "stream" else "the response has no text"
     if mode == "stream" and not answer.is_ended:
         return "the stream ended without a finish_reason and without an end marker"
     return None

@@ -17,7 +17,7 @@ from weighbridge.judge.run import rig_limits
 from weighbridge.judge.run.checks import run_flags
 from weighbridge.judge.run.failed_requests import Failed, failed_in_window, timeout_count
 from weighbridge.judge.run.offered_rate import RateCheck, check_rate
-from weighbridge.judge.run.sentences import client_text, failures_text, served_text, unwhole_text
+from weighbridge.judge.run.sentences import client_limits_text, client_text, failures_text, served_text, unwhole_text
 from weighbridge.judge.window import Client, Window
 from weighbridge.record.coded import Reason
 from weighbridge.record.codes import ordered_flags
@@ -108,6 +108,11 @@ def _bad_end(client: Client) -> Finding:
     return None
 
 
+def _client_limits(inputs: Attempted, _rate: RateCheck | None) -> Finding:
+    text = None if inputs.window is None else client_limits_text(inputs.window.reports)
+    return None if text is None else Reason.of("client_limited", text)
+
+
 def _open_streams(inputs: Attempted, _rate: RateCheck | None) -> Finding:
     if inputs.window is None:
         return None
@@ -131,8 +136,10 @@ def _seen_in_part(window: Window, failed: Failed) -> bool:
     """Tell whether a probe beside a driver that reads no content saw a bad one: of the others nobody knows."""
     if window.trace is None or window.lead.sees_stamps:
         return False
-    told = [(client.report.failed_by_class or {}).get("other", 0) for client in window.clients if client.report]
-    return any(told[1:]) or failed.count > sum(map(error_count, window.reports))
+    told = [client.report.failed_by_class or {} for client in window.clients[1:] if client.report]
+    if any(one.get(name) for one in told for name in ("error_in_body", "empty")):
+        return True
+    return failed.count > sum(map(error_count, window.reports))
 
 
 def _cache_hit(inputs: Attempted, _rate: RateCheck | None) -> Finding:
@@ -231,6 +238,7 @@ _RULES: tuple[Rule, ...] = (
     _died,
     _rig,
     _clients,
+    _client_limits,
     _open_streams,
     _cache_hit,
     _errors,

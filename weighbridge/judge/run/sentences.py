@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from weighbridge.record.figures import Figure
-from weighbridge.record.load_report import LoadReport
+from weighbridge.record.load_report import CLIENT_LIMITS, FAILURES, LoadReport
 from weighbridge.record.measured import RunFigures
 from weighbridge.record.probe_counts import Fidelity
 from weighbridge.record.summary import FailedRequests
@@ -46,12 +46,34 @@ def failures_text(reports: Sequence[LoadReport], count: int) -> str:
     for report in reports:
         by_status = report.answered_by_status or {}
         parts.update({f"status {status}": n for status, n in by_status.items() if not status.startswith("2")})
-        parts.update(report.failed_by_class or {})
+        parts.update({FAILURES.get(name, name): n for name, n in (report.failed_by_class or {}).items()})
     listed = sorted(((number, what) for what, number in parts.items() if number), reverse=True)
-    detail = ", ".join(f"{number} × {what}" for number, what in listed)
+    detail = ", ".join(f"{number} × {what}" for number, what in listed) + _first_message(reports)
     scheduled = [report.scheduled_count for report in reports]
     of_all = "" if None in scheduled else f" of {sum(one for one in scheduled if one is not None)}"
     return f"{count}{of_all} requests failed" + (f": {detail}" if detail else "")
+
+
+def _first_message(reports: Sequence[LoadReport]) -> str:
+    """Return what the most frequent error inside a 200 said, in brackets; empty for none."""
+    said: Counter[str] = Counter()
+    for report in reports:
+        for text, number in report.error_text.items():
+            outcome, colon, message = text.partition(": ")
+            if colon and outcome in ("json_error", "stream_error"):
+                said[message] += number
+    return f" (“{said.most_common(1)[0][0]}”)" if said else ""
+
+
+def client_limits_text(reports: Sequence[LoadReport]) -> str | None:
+    """Return which limits of the client requests ran into, with what helps; None for none."""
+    counts: Counter[str] = Counter()
+    for report in reports:
+        counts.update({name: n for name, n in (report.failed_by_class or {}).items() if n and name in CLIENT_LIMITS})
+    if not counts:
+        return None
+    listed = ", ".join(f"{number} × {FAILURES[name]}" for name, number in counts.most_common())
+    return f"requests failed for limits of this machine: {listed}; {CLIENT_LIMITS[counts.most_common()[0][0]]}"
 
 
 def failed_text(failed: FailedRequests) -> str:

@@ -13,6 +13,7 @@ from weighbridge.load.oha.samples import OhaSamples
 from weighbridge.load.oha.totals import OhaTotals
 from weighbridge.load.oha.verdict import OhaCounts
 from weighbridge.load.reports.failures import DEADLINE_ABORT
+from weighbridge.record.load_report import CLIENT_LIMITS
 
 # A send rate that falls short by more than this is not kept.
 _SENT_SHARE = 0.99
@@ -51,12 +52,12 @@ class Remarks:
     def flags(self) -> tuple[str, ...]:
         """Codes, in a fixed order."""
         mixed = 0 < self.counts.success_count < self.counts.answered_count
-        no_files = bool((self.counts.failed_by_class or {}).get("client_files"))
+        is_limited = any((self.counts.failed_by_class or {}).get(name) for name in CLIENT_LIMITS)
         cap = self.arguments.in_flight_cap_count if self.arguments is not None else None
         known = {
             "non_2xx_mixed": mixed,
             "saturated": self.rate_missed,
-            "client_limited": no_files or (self.rate_missed and cap == _ONE_AT_A_TIME),
+            "client_limited": is_limited or (self.rate_missed and cap == _ONE_AT_A_TIME),
             "unverified_correction": not self.correction.proven,
             "samples_mismatch": self.samples_mismatch,
             "version_mismatch": self.version_mismatch,

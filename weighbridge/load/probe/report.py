@@ -13,7 +13,7 @@ from weighbridge.load.contract.reading import Reading
 from weighbridge.load.reports.failures import classify
 from weighbridge.load.reports.fields import count, counts, number, section, successes
 from weighbridge.load.reports.spreads import Lost, Spread, flags_of, reported
-from weighbridge.record.load_report import LoadReport
+from weighbridge.record.load_report import CLIENT_LIMITS, LoadReport
 from weighbridge.record.probe_tables import EventTable, RequestTable
 from weighbridge.record.samples import SampleTable
 
@@ -24,11 +24,12 @@ _CLASSES: Mapping[str, str] = {
     "first_byte_timeout": "timeout",
     "idle_stall": "timeout",
     "total_timeout": "timeout",
-    "json_error": "other",
-    "stream_error": "other",
+    "json_error": "error_in_body",
+    "stream_error": "error_in_body",
     "truncated": "body_broken",
     "reset": "reset",
-    "empty_stream": "body_broken",
+    "empty_stream": "empty",
+    "empty_response": "empty",
     "wrong_content_type": "protocol",
     "protocol": "protocol",
 }
@@ -68,8 +69,10 @@ def _report(given: GivenProbe, flags: tuple[str, ...]) -> LoadReport:
     verdict, reason = _worth(document, by_status, censored)
     response = _spread(document, "response_s")
     lost = Lost(answered, failed + (censored or 0))
+    failures = _by_class(outcomes, counts(document, "error_text"))
     own = {
         "partial": verdict == "partial",
+        "client_limited": any(failures.get(name) for name in CLIENT_LIMITS),
         "non_2xx_mixed": 0 < successes(by_status) < answered,
         "loop_lagged": _lagged(document),
     }
@@ -85,7 +88,7 @@ def _report(given: GivenProbe, flags: tuple[str, ...]) -> LoadReport:
         answered_count=answered,
         answered_by_status=by_status,
         failed_count=failed,
-        failed_by_class=_by_class(outcomes, counts(document, "error_text")),
+        failed_by_class=failures,
         censored_count=censored,
         completed_rps=answered / wall_s if wall_s else None,
         success_ratio=successes(by_status) / (answered + failed) if answered + failed else None,

@@ -26,7 +26,7 @@ def _whole(name: str, kind: str, body: bytes, *, is_good: bool) -> Whole:
 
 CASES = [
     *WIRE,
-    *(_whole(one.name, one.kind, one.body, is_good=True) for one in GOOD),
+    *(_whole(one.name, one.kind, one.body, is_good=bool(one.text)) for one in GOOD),
     *(_whole(one.name, one.kind, one.body, is_good=False) for one in (*ERRORS, *BROKEN, *UNFIT)),
 ]
 

@@ -11,6 +11,8 @@ import pytest
 from tests.examples.judge_examples import (
     ANSWER,
     client,
+    clients_load,
+    closed_loop,
     code_of,
     counts,
     detail_of,
@@ -18,6 +20,7 @@ from tests.examples.judge_examples import (
     open_loop,
     report,
     table,
+    window,
     window_of,
     with_client,
 )
@@ -167,7 +170,7 @@ def test_one_bad_content_that_the_probe_saw_rejects_for_the_driver_sees_none() -
     """A 503 in a thousand is all of them; an answer that cannot be read is one of those that were looked at."""
     count = BESIDE.window_count
     reported = {"answered_count": count - 1, "failed_count": 1, "answered_by_status": {"200": count - 1}}
-    seen = judge_run(inputs(_window(**reported, failed_by_class={"other": 1})))
+    seen = judge_run(inputs(_window(**reported, failed_by_class={"error_in_body": 1})))
     lost = judge_run(inputs(_window(**reported, failed_by_class={"reset": 1})))
 
     assert (code_of(seen), code_of(lost)) == ("errors", "incomplete")
@@ -371,3 +374,27 @@ WHO = {
     "companion": "the companion probe",
     "open_streams": "the stream opener",
 }
+
+
+@pytest.mark.parametrize(("name", "advice"), [("client_ports", "TIME_WAIT"), ("client_files", "ulimit -n")])
+def test_a_limit_of_this_machine_is_never_the_gateways(name: str, advice: str) -> None:
+    """Requests that failed for want of ports or files reject the run for the rig, with what helps."""
+    load = clients_load(10, 1000)
+    samples = closed_loop(load, 0.02)
+    told = report(samples, load, failed_count=12, failed_by_class={name: 12, "reset": 1})
+    found = judge_run(inputs(with_client(window(load, samples), report=told)))
+    assert (code_of(found), found.verdict) == ("client_limited", "rig_limited")
+    assert "12 × " in detail_of(found)
+    assert advice in detail_of(found)
+    assert "reset" not in detail_of(found)
+
+
+def test_an_error_inside_a_200_is_named_with_what_it_said() -> None:
+    """The reason says more than a class: what stood in the body."""
+    load = clients_load(1, 100)
+    samples = closed_loop(load, 0.02)
+    texts = {"json_error: quota exceeded": 11, "json_error: other": 1}
+    told = report(samples, load, failed_count=12, failed_by_class={"error_in_body": 12}, error_text=texts)
+    found = judge_run(inputs(with_client(window(load, samples), report=told)))
+    assert code_of(found) == "errors"
+    assert "12 × 200 with an error in the body (“quota exceeded”)" in detail_of(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from weighbridge.load.reports.failures import by_class, classify
-from weighbridge.record.load_report import FAILURE_CLASSES
+from weighbridge.record.load_report import FAILURES
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,17 @@ from weighbridge.record.load_report import FAILURE_CLASSES
         ("error reading a body from connection: Connection reset by peer (os error 104)", "body_broken"),
         ("invalid HTTP version parsed", "protocol"),
         ("Too many open files (os error 24)", "client_files"),
-        ("No record returned from DNS", "other"),
+        ("No record returned from DNS", "client_resolve"),
+        ("failed to lookup address information: Name or service not known", "client_resolve"),
+        ("Cannot assign requested address (os error 99)", "client_ports"),
+        ("Die angeforderte Adresse kann nicht zugewiesen werden (os error 99)", "client_ports"),
+        ("tcp connect error: Can't assign requested address (os error 49)", "client_ports"),
+        ("No buffer space available (os error 105)", "client_memory"),
+        ("No route to host (os error 113)", "client_route"),
+        ("invalid peer certificate: UnknownIssuer", "client_tls"),
+        ("Verbindungsaufbau abgelehnt (os error 111)", "connect_refused"),
+        ("error writing a body to connection", "reset"),
+        ("operation was canceled", "closed_before_answer"),
         ("Redirection limit has reached", "other"),
         ("", "other"),
     ],
@@ -30,7 +40,7 @@ def test_a_text_has_its_class(text: str, expected: str) -> None:
     """Texts of old and new versions, in any case of letters, come into the same class."""
     assert classify(text) == expected
     assert classify(text.upper()) == expected
-    assert expected in FAILURE_CLASSES
+    assert expected in FAILURES
 
 
 def test_aborted_workers_are_in_no_class() -> None:

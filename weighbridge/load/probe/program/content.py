@@ -16,17 +16,22 @@ from weighbridge.record.stamps import CHUNK_WORD, find_chunks
 
 _CHUNK_LENGTH = len(CHUNK_WORD) + 16 + 4 + 1
 
+# So much of an error's own words is kept.
+_MESSAGE_LIMIT = 120
+
 
 @dataclass
 class Content:
     """What one body held. `events` are rows (read, send_ns, sequence) of content, one for each chunk that is told.
 
     `counted` has the reads of content events in their order; `broken` says that something in it was no JSON of the
-    expected shape, `error` that it was an error's.
+    expected shape, `error` that it was an error's, `message` what that
+    one said.
     """
 
     text: str = ""
     error: bool = False
+    message: str = ""
     broken: bool = False
     done: bool = False
     finished: bool = False
@@ -55,6 +60,7 @@ def _content(message: openai_chat.ChatAnswer) -> Content:
     content = Content(
         text=message.text,
         error=message.error is not None,
+        message=" ".join((message.error or "").split())[:_MESSAGE_LIMIT],
         broken=message.is_broken,
         done=message.is_done,
         finished=message.finish_reason is not None,

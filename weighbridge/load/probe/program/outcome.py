@@ -40,7 +40,9 @@ def _of_plain(exchange: Exchange, answer: Answer, content: Content) -> str:
         return "wrong_content_type"
     if content.error:
         return "json_error"
-    return "protocol" if content.broken else "ok"
+    if content.broken:
+        return "protocol"
+    return "ok" if content.text else "empty_response"
 
 
 def _of_stream(exchange: Exchange, answer: Answer, content: Content) -> str:

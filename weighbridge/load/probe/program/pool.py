@@ -111,7 +111,8 @@ class Pool:
             self._refuse(exchange, "connect_timeout", "no connection in time")
         except OSError as error:
             self._one_less()
-            self._refuse(exchange, "connect_error", (error.strerror or str(error)).lower())
+            number = "" if error.errno is None else f" (os error {error.errno})"
+            self._refuse(exchange, "connect_error", (error.strerror or str(error)).lower() + number)
         else:
             self.connection_count += 1
             exchange.connect_ns = time.monotonic_ns() - began_ns

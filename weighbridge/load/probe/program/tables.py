@@ -57,7 +57,8 @@ def make_tables(capture: Capture, lanes: Sequence[ProbeLane] = (), *, is_stream:
         rows.append((*_row(exchange, answer, content, outcome), reported_ns))
         events += [(number, exchange.reads[e[0]][0], e[1], e[2], e[0]) for e in content.events]
         if outcome and outcome not in ANSWERED:
-            errors[f"{outcome}: {exchange.error}" if exchange.error else outcome] += 1
+            words = exchange.error or content.message
+            errors[f"{outcome}: {words}" if words else outcome] += 1
     requests = _marked(_requests(rows), capture.lag_spans)
     columns = np.array(events, dtype=np.int64).reshape(-1, len(fields(EventTable))).T
     return Tables(requests, EventTable(*columns), _samples(requests, released, capture), dict(errors))
