@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import nox
@@ -17,12 +18,20 @@ nox.options.reuse_existing_virtualenvs = True
 nox.options.error_on_external_run = True
 nox.options.default_venv_backend = "virtualenv"
 
+UNIT = ("tests/unit", "tests/contract", "tests/golden")
+COMPONENT = ("tests/component",)
 PROJECT = nox.project.load_toml("pyproject.toml")
 
 
 def _install(session: nox.Session, *groups: str) -> None:
     """Install the project in editable form with its dependency groups."""
     session.install("-e", ".", *(name for group in groups for name in PROJECT["dependency-groups"][group]))
+
+
+def _pytest(session: nox.Session, markers: str, *options: str, within: Sequence[str]) -> None:
+    """Run the tests with these markers below some folders; what is picked by hand need not be among them."""
+    picked = session.posargs or within
+    session.run("pytest", "-m", markers, *options, *picked, success_codes=[0, 5] if session.posargs else [0])
 
 
 @nox.session
@@ -43,9 +52,18 @@ def types(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Unit, contract, golden and component tests; they need no tool from outside."""
+    """Unit, contract and golden tests in parallel, then small campaigns one at a time; no tool from outside."""
     _install(session, "test")
-    session.run("pytest", "-m", "not real and not browser and not unprivileged", *session.posargs)
+    others = "not component and not campaign and not real and not browser and not unprivileged"
+    _pytest(session, others, "-n", "2", within=UNIT)
+    _pytest(session, "component", within=COMPONENT)
+
+
+@nox.session(default=False)
+def campaigns(session: nox.Session) -> None:
+    """Run the longer campaigns one at a time, with stand-ins for the tools from outside."""
+    _install(session, "test")
+    _pytest(session, "campaign", within=COMPONENT)
 
 
 @nox.session(default=False)

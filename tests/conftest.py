@@ -6,22 +6,58 @@ import shutil
 import signal
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import psutil
 import pytest
+
+from tests.one_suite import SuiteLock, group_of, is_measuring
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 
 # Tools that a `real` or `browser` test needs; absent ones skip with a reason unless --require-tools was given.
 TOOLS = ("oha", "wrk", "chromium")
 
+_SUITE = pytest.StashKey[SuiteLock]()
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options of this suite."""
     parser.addoption("--require-tools", action="store_true", help="a missing tool is a failure, not a skip")
     parser.addoption("--update-golden", action="store_true", help="rewrite golden files that differ, then fail")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse a distribution of tests that could start two campaigns together."""
+    config.stash[_SUITE] = SuiteLock()
+    if config.getoption("numprocesses", None) and config.getoption("dist") != "loadgroup":
+        raise pytest.UsageError("tests that start campaigns must stay in one worker; leave --dist as it is set here")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Let another suite begin its campaigns."""
+    config.stash[_SUITE].release()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep what must run one after the other in one worker: a file's tests, and all that start campaigns."""
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(group_of(item)))
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, bool, bool]:
+    """Take the suite's lock before the first campaign, where no timeout of a test runs yet."""
+    if is_measuring(item):
+        item.config.stash[_SUITE].take(lambda: _tell(item.config, "waiting for the campaigns of another suite"))
+    return (yield)
+
+
+def _tell(config: pytest.Config, text: str) -> None:
+    terminal = config.pluginmanager.get_plugin("terminalreporter")
+    if terminal is not None:  # a worker has none
+        terminal.write_line(text)
 
 
 @pytest.fixture

@@ -195,6 +195,38 @@ class Project:
         lines = ((campaign or self.campaign) / "events.jsonl").read_text().splitlines()
         return [event for event in map(json.loads, lines) if kind in (None, event["event"])]
 
+    def spoilt(self, campaign: Path | None = None) -> set[str]:
+        """Cells without an accepted run for the rig's doing alone, which on a busy machine may be any of them."""
+        cells = self.cells(campaign)
+        found = {name: [run["reason"] for run in self.runs(name, campaign).values()] for name in cells}
+        return {
+            name
+            for name, reasons in found.items()
+            if reasons and all(reason is not None and reason["class"] == "rig" for reason in reasons)
+        }
+
+    def ends_well(self, ran: Ran, campaign: Path | None = None) -> None:
+        """Fail unless all cells are valid and the exit code is 0, or the rig alone spoilt some and it is 3."""
+        spoilt = self.spoilt(campaign)
+        ran.ends_with(3 if spoilt else 0)
+        others = {name: cell for name, cell in self.cells(campaign).items() if name not in spoilt}
+        assert {cell["verdict"] for cell in others.values()} <= {"valid"}
+        assert {cell["runs_accepted"] for cell in others.values()} <= {
+            cell["runs_wanted"] for cell in others.values()
+        }
+
+    def attempt(self, cell: str, campaign: Path | None = None) -> Path:
+        """Folder of a cell's first accepted run, or of its last attempt where the rig spoilt all of them."""
+        folder = (campaign or self.campaign) / "cells" / cell
+        names = list(self.runs(cell, campaign))
+        accepted = [name for name in names if "rejected" not in name]
+        assert accepted or cell in self.spoilt(campaign), names
+        return folder / (accepted or names[-1:])[0]
+
+    def record(self, cell: str, campaign: Path | None = None) -> dict[str, Any]:
+        """Record of `attempt`."""
+        return self.runs(cell, campaign)[self.attempt(cell, campaign).name]
+
     def finished(self, campaign: Path | None = None) -> dict[str, Any]:
         return json.loads(((campaign or self.campaign) / "finished.json").read_text())
 

@@ -14,7 +14,7 @@ import pytest
 
 from tests.component.project import MATRIX, Project, Ran, stored_bytes
 
-pytestmark = [pytest.mark.component, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.campaign, pytest.mark.timeout(300)]
 
 FAULTS = ["buffer", "coalesce-4", "drop-chunk-5", "error500", "stall-5"]
 DELAYS = ["delay-3ms"]

@@ -12,7 +12,7 @@ import pytest
 from tests.component.project import MATRIX, Project, stored_bytes, wait_for
 from weighbridge.record.probe_tables import RequestTable, from_bytes
 
-pytestmark = [pytest.mark.component, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.campaign, pytest.mark.timeout(300)]
 
 RATE = 40
 LOADS = {"rate": {"per_second": [RATE], "duration": "3s", "warmup": 4, "timeout": "5s"}}
@@ -26,7 +26,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Direct and reference, both modes, one rate with the probe beside the stand-in oha."""
     project = Project(tmp_path_factory.mktemp("companion") / "project")
     project.matrix(modes=["plain", "stream"], loads=LOADS, accept={**MATRIX["accept"], "attempts_per_run": 3})
-    project.invoke("bench", "--json").ends_with(0)
+    project.ends_well(project.invoke("bench", "--json"))
     project.assert_nothing_left()
     return project
 
@@ -35,7 +35,7 @@ def test_counts_of_both_clients_are_the_providers(measured: Project) -> None:
     """Driver and probe sent what the window asks for, each its part, and the provider received just that."""
     cells = measured.cells()
     for cell in CELLS:
-        run = measured.runs(cell)["b01"]
+        run = measured.record(cell)
         counts, roles = run["counts"], [client["role"] for client in run["clients"]]
         assert (roles, run["no_companion"]) == (["driver", "companion"], None)
         driver, companion = run["clients"]
@@ -51,7 +51,7 @@ def test_counts_of_both_clients_are_the_providers(measured: Project) -> None:
 def test_offered_and_achieved_are_of_both_clients(measured: Project) -> None:
     """The cell's rate is the whole rate: offered as the matrix says, and achieved by both together."""
     for cell in CELLS:
-        figures = measured.runs(cell)["b01"]["figures"]
+        figures = measured.record(cell)["figures"]
         assert figures["offered_rps"] == RATE
         assert 0.9 * RATE < figures["achieved_rps"]["value"] < 1.05 * RATE
 
@@ -68,7 +68,7 @@ def _figure(run: dict[str, Any], name: str) -> dict[str, Any] | None:
 def test_added_figures_of_every_lane(measured: Project) -> None:
     """Added time, legs, chunks and buffering come from the probe, on the direct lane as on the gateway's."""
     for cell in CELLS:
-        run = measured.runs(cell)["b01"]
+        run = measured.record(cell)
         names = ("added_ms",) if ".plain." in cell else ("added_first_ms", "added_total_ms", "ttft_ms", "gap_ms")
         for name in (*names, "request_path_ms", "response_path_ms"):
             if (found := _figure(run, name)) is not None:
@@ -83,7 +83,7 @@ def test_a_gateway_adds_more_than_the_baseline(measured: Project) -> None:
     """The two lanes are told apart by the same probe at the same rate."""
     for mode, name in (("plain", "added_ms"), ("stream", "added_first_ms")):
         baseline, gateway = (
-            _figure(measured.runs(f"{g}.none.work.{mode}.rate-{RATE}")["b01"], name) for g in ("direct", "reference")
+            _figure(measured.record(f"{g}.none.work.{mode}.rate-{RATE}"), name) for g in ("direct", "reference")
         )
         if baseline is not None and gateway is not None:
             assert gateway["p50"] > baseline["p50"]
@@ -93,7 +93,7 @@ def test_lanes_of_a_block_get_the_same_prompts_in_the_same_order(measured: Proje
     """The probe sent through the gateway what it sent to the baseline, and in the other mode other prompts."""
     sent = {}
     for cell in CELLS:
-        file = measured.campaign / "cells" / cell / "b01" / "companion" / "inband.npz"
+        file = measured.attempt(cell) / "companion" / "inband.npz"
         sent[cell] = from_bytes(RequestTable, file.read_bytes(), origin=cell).reference.tolist()
         assert len(set(sent[cell])) == len(sent[cell])
     for mode in ("plain", "stream"):
@@ -106,13 +106,13 @@ def test_files_of_the_probe_are_kept_without_secrets(measured: Project) -> None:
     """Tables, report and arguments lie under `companion/`; no key and no folder of this machine is in any of them."""
     key = re.compile(rb"sk-[0-9a-f]{16}|vdt_[0-9a-f]{16}")
     for cell in CELLS:
-        run = measured.runs(cell)["b01"]
+        run = measured.record(cell)
         kept = {name for name in run["files"] if name.startswith("companion/")}
         assert {
             f"companion/{name}" for name in ("report.json", "samples.npz", "requests.npz", "events.npz", "argv.txt")
         } <= kept
         assert not any("plan" in name for name in kept)
-        for name, data in stored_bytes(measured.campaign / "cells" / cell / "b01" / "companion"):
+        for name, data in stored_bytes(measured.attempt(cell) / "companion"):
             assert not key.search(data), name
             assert str(measured.folder).encode() not in data, name
 
@@ -125,7 +125,7 @@ def test_a_probe_that_dies_is_the_rigs_fault_and_tried_again(project: Project) -
         wait_for(lambda: bool(_companions(project)), 60, lambda: "no companion probe drove")
         for process in _companions(project):
             process.kill()
-        began.ended(120).ends_with(0)
+        ran = began.ended(120)
     finally:
         began.kill()
     rejected = [run for cell in CELLS for name, run in project.runs(cell).items() if "rejected" in name]
@@ -134,7 +134,7 @@ def test_a_probe_that_dies_is_the_rigs_fault_and_tried_again(project: Project) -
     killed = next(run for run in rejected if run["reason"]["code"] == "generator_failed")
     assert "the companion probe ended with signal 9" in killed["reason"]["detail"]
     assert killed["counts"]["client_sent_count"] is None
-    assert project.cells()[killed["cell"]]["verdict"] == "valid"
+    project.ends_well(ran)
 
 
 def _companions(project: Project) -> list[psutil.Process]:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.component.project import MATRIX, Project
 
-pytestmark = [pytest.mark.component, pytest.mark.timeout(200)]
+pytestmark = [pytest.mark.campaign, pytest.mark.timeout(200)]
 
 COUNT = 1100
 # The window sends one more for each of its two connections.

@@ -13,10 +13,15 @@ import pytest
 
 from tests.component.project import CODES, Began, Project, wait_for
 
-pytestmark = [pytest.mark.component, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.timeout(240)
 
 SEED = 2  # the reference comes before the baseline, and its clients before the rate
 FIRST, SECOND = "reference.none.work.plain.clients-2", "reference.none.work.plain.rate-20"
+
+
+def _length(name: str, to_group: bool) -> pytest.MarkDecorator:
+    """One of the signals stands for all in the quick session."""
+    return pytest.mark.component if (name, to_group) == ("TERM", False) else pytest.mark.campaign
 
 
 @contextmanager
@@ -55,8 +60,14 @@ def _assert_readable(project: Project, campaign: Path) -> None:
     assert cells[SECOND]["verdict"] == "incomplete"
 
 
-@pytest.mark.parametrize("to_group", [False, True], ids=["alone", "group"])
-@pytest.mark.parametrize("name", CODES)
+@pytest.mark.parametrize(
+    ("name", "to_group"),
+    [
+        pytest.param(name, to_group, id=f"{name}-{'group' if to_group else 'alone'}", marks=_length(name, to_group))
+        for name in CODES
+        for to_group in (False, True)
+    ],
+)
 def test_a_signal_in_the_window(project: Project, name: str, to_group: bool) -> None:
     """INT, TERM and HUP end the campaign with 128 + n, written down as interrupted, with nothing left running."""
     number = signal.Signals[f"SIG{name}"]
@@ -78,6 +89,7 @@ def _guardian(project: Project, began: Began) -> psutil.Process:
     return next(child for child in children if "weighbridge.rig.processes.guardian" in child.cmdline())
 
 
+@pytest.mark.campaign
 def test_a_killed_task_is_cleaned_up_by_its_guardian(project: Project) -> None:
     """After KILL nothing runs on, what was committed can be shown, and the next campaign works at once.
 
@@ -93,13 +105,14 @@ def test_a_killed_task_is_cleaned_up_by_its_guardian(project: Project) -> None:
     _assert_readable(project, campaign)
 
     project.script()
-    project.invoke("bench", "--only", FIRST).ends_with(0)
+    ran = project.invoke("bench", "--only", FIRST)
 
     assert len(project.campaigns()) == 2
-    assert project.cells(project.campaigns()[1])[FIRST]["verdict"] == "valid"
+    project.ends_well(ran, project.campaigns()[1])
     assert list(project.runs(FIRST, campaign)) == ["b01"]
 
 
+@pytest.mark.campaign
 def test_what_a_killed_guardian_left_is_stopped_by_the_next_run(project: Project) -> None:
     """When task and guardian are killed, the next campaign stops what they had left, says so, and works."""
     with in_the_window(project) as began:
@@ -114,11 +127,12 @@ def test_what_a_killed_guardian_left_is_stopped_by_the_next_run(project: Project
     project.script()
     ran = project.invoke("bench", "--only", FIRST)
 
-    ran.ends_with(0)
+    project.ends_well(ran, project.campaigns()[-1])
     assert "Stopped what an earlier run that was killed had left" in ran.err
     assert not [line for line in left if line in project.survivors()]
 
 
+@pytest.mark.campaign
 def test_one_campaign_at_a_time(project: Project, tmp_path: Path) -> None:
     """A second campaign of the same project, or in the same results folder, is exit 2; the first goes on."""
     other = Project(tmp_path / "other")

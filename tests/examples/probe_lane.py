@@ -7,6 +7,7 @@ its own as it does in its program, or as the program itself where the test says 
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import socket
 import subprocess
@@ -198,6 +199,7 @@ def bodies(made: ProbePlan) -> list[bytes]:
 
 def run(made: ProbePlan, lines: Sequence[bytes] | None = None) -> Driven:
     """The window of a plan, on a loop in this process."""
+    gc.freeze()  # a window begins with a full collection, and in a process of many tests that takes longer than it
     capture = uvloop.run(drive(made, lines if lines is not None else bodies(made)))
     return Driven(capture, make_tables(capture, made.lanes, is_stream=made.mode == "stream"))
 
