@@ -16,7 +16,7 @@ from pathlib import Path
 
 from weighbridge.judge.figures.run_figures import run_figures
 from weighbridge.judge.window import Client, Window
-from weighbridge.load.contract.reading import Reading
+from weighbridge.load.contract.reading import ReportReading
 from weighbridge.load.read import read_report
 from weighbridge.matrix.loads import RateLoad
 from weighbridge.matrix.requests import AnswerSpec
@@ -36,12 +36,12 @@ def oha_argv(count: int) -> tuple[str, ...]:
     return ("oha", "-n", str(count), "-q", str(RATE_RPS), "--latency-correction", "-c", str(_CONNECTIONS))
 
 
-def read(kind: str, folder: Path, count: int) -> Reading:
+def read(kind: str, folder: Path, count: int) -> ReportReading:
     """Read the files of `kind`."""
     if kind == "npz":
         path = folder / "samples.npz"
         report = LoadReport.model_validate_json((folder / "report.json").read_bytes())
-        return Reading(report, SampleTable.from_bytes(path.read_bytes(), origin=str(path)))
+        return ReportReading(report, SampleTable.from_bytes(path.read_bytes(), origin=str(path)))
     database = folder / "samples.db"
     if kind == "sqlite":
         return read_report(database, argv=oha_argv(count))
@@ -49,7 +49,7 @@ def read(kind: str, folder: Path, count: int) -> Reading:
     return read_report(folder / "report.csv", argv=oha_argv(count), samples=beside, tool_version="1.16.0")
 
 
-def _window(load: RateLoad, reading: Reading) -> Window:
+def _window(load: RateLoad, reading: ReportReading) -> Window:
     """Window of one client that left this."""
     tool = ToolFacts(name="oha", version=reading.report.tool_version, sha256=None, source="path")
     record = DriverRecord(tool=tool, argv=oha_argv(load.window_count), exit_code=0, cut=False)

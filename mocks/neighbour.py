@@ -26,7 +26,7 @@ _CORES_LIMIT_COUNT = 256
 _LIMIT_S = 3600.0
 
 
-class Stop:
+class StopRequest:
     """Whether somebody asked this process to end."""
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ def take(share: float, end_ns: int, ended: Callable[[], bool]) -> None:
         time.sleep(max(0, min(due_ns, end_ns) - time.monotonic_ns()) / _NS)
 
 
-def _start_worker(share: float, end_ns: int, stop: Stop) -> int:
+def _start_worker(share: float, end_ns: int, stop: StopRequest) -> int:
     """Pid of a worker, which also ends when its parent is gone."""
     parent = os.getpid()
     pid = os.fork()
@@ -111,7 +111,7 @@ def _arguments() -> argparse.Namespace:
 def main() -> int:
     """Exit code of the program: 0 at its end, asked for or not."""
     arguments = _arguments()
-    stop = Stop()
+    stop = StopRequest()
     start_ns = time.monotonic_ns()
     end_ns = start_ns + round(arguments.seconds * _NS)
     workers = [_start_worker(arguments.share, end_ns, stop) for _ in range(arguments.cores)]

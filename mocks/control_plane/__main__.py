@@ -10,10 +10,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from mocks.control_plane.admin import Admin
+from mocks.control_plane.admin import ControlPlaneAdmin
 from mocks.control_plane.config import read_config
 from mocks.control_plane.service import ControlPlane
-from mocks.wire import DueTimes, Running, Server, run, serve
+from mocks.wire import DueTimes, RunningMock, Server, run, serve
 
 
 class Started:
@@ -39,12 +39,12 @@ def main() -> int:
     parser.add_argument("--config", type=Path, required=True, help="JSON file with tokens and configuration")
     arguments = parser.parse_args()
 
-    async def start() -> Running:
+    async def start() -> RunningMock:
         config = read_config(arguments.config)
         due_times = DueTimes()
         control_plane = ControlPlane(config, due_times)
         public = await serve(control_plane.handle, arguments.port)
-        admin = await serve(Admin(control_plane, public, due_times.kind).handler(), arguments.admin_port)
+        admin = await serve(ControlPlaneAdmin(control_plane, public, due_times.kind).handler(), arguments.admin_port)
         return Started(public, admin, due_times)
 
     return run("mocks.control_plane", start)

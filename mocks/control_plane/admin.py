@@ -9,11 +9,11 @@ import time
 from collections.abc import Callable
 
 from mocks.control_plane.service import ControlPlane
-from mocks.wire import Exchange, Server
+from mocks.wire import HttpExchange, Server
 from mocks.wire.routes import BadBody, read_object, read_seconds, refuse, route
 
 
-class Admin:
+class ControlPlaneAdmin:
     """Answers questions about the control plane."""
 
     def __init__(self, control_plane: ControlPlane, server: Server, timer_kind: str) -> None:
@@ -21,7 +21,7 @@ class Admin:
         self._server = server
         self._timer_kind = timer_kind
 
-    def handler(self) -> Callable[[Exchange], None]:
+    def handler(self) -> Callable[[HttpExchange], None]:
         """Return the handler of the admin port."""
         return route(
             {
@@ -32,7 +32,7 @@ class Admin:
             }
         )
 
-    def _counters(self, exchange: Exchange) -> None:
+    def _counters(self, exchange: HttpExchange) -> None:
         server = self._server
         counters = self._control_plane.tally.document() | {
             "connection_count": server.connection_count,
@@ -44,12 +44,12 @@ class Admin:
         }
         exchange.respond_json(200, counters)
 
-    def _reset(self, exchange: Exchange) -> None:
+    def _reset(self, exchange: HttpExchange) -> None:
         self._control_plane.reset()
         self._server.reset_counts()
         exchange.respond_json(200, {"status": "reset"})
 
-    def _settings(self, exchange: Exchange) -> None:
+    def _settings(self, exchange: HttpExchange) -> None:
         try:
             document = read_object(exchange)
             if set(document) != {"delay_s"}:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 
-class Kind(StrEnum):
+class CallKind(StrEnum):
     """The calls of the contract, and `other` for what is none of them."""
 
     CONFIG_PULL = "config_pull"
@@ -29,42 +29,42 @@ class Kind(StrEnum):
 # What a request is admitted by: asked before the provider is. All else happens afterwards or beside it.
 ADMISSION = frozenset(
     {
-        Kind.VALIDATE,
-        Kind.RUNTIME_ROUTING,
-        Kind.AGENTS,
-        Kind.PREFLIGHT,
-        Kind.EVALUATE,
-        Kind.BUDGET_CHECK,
-        Kind.AUTHORIZE,
-        Kind.DISPATCH,
+        CallKind.VALIDATE,
+        CallKind.RUNTIME_ROUTING,
+        CallKind.AGENTS,
+        CallKind.PREFLIGHT,
+        CallKind.EVALUATE,
+        CallKind.BUDGET_CHECK,
+        CallKind.AUTHORIZE,
+        CallKind.DISPATCH,
     }
 )
 
 _V1 = "/v1/gateway"
-_EXACT: Mapping[tuple[str, str], Kind] = {
-    ("GET", f"{_V1}/config/pull"): Kind.CONFIG_PULL,
-    ("POST", f"{_V1}/tokens/validate"): Kind.VALIDATE,
-    ("GET", f"{_V1}/settings/runtime-routing"): Kind.RUNTIME_ROUTING,
-    ("POST", f"{_V1}/access/preflight"): Kind.PREFLIGHT,
-    ("POST", f"{_V1}/usage-authorizations/evaluate"): Kind.EVALUATE,
-    ("POST", f"{_V1}/usage-authorizations"): Kind.AUTHORIZE,
-    ("POST", f"{_V1}/events"): Kind.EVENTS,
-    ("POST", f"{_V1}/history/sessions"): Kind.HISTORY,
-    ("POST", f"{_V1}/heartbeat"): Kind.HEARTBEAT,
-    ("POST", f"{_V1}/runtime-versions/heartbeat"): Kind.HEARTBEAT,
+_EXACT: Mapping[tuple[str, str], CallKind] = {
+    ("GET", f"{_V1}/config/pull"): CallKind.CONFIG_PULL,
+    ("POST", f"{_V1}/tokens/validate"): CallKind.VALIDATE,
+    ("GET", f"{_V1}/settings/runtime-routing"): CallKind.RUNTIME_ROUTING,
+    ("POST", f"{_V1}/access/preflight"): CallKind.PREFLIGHT,
+    ("POST", f"{_V1}/usage-authorizations/evaluate"): CallKind.EVALUATE,
+    ("POST", f"{_V1}/usage-authorizations"): CallKind.AUTHORIZE,
+    ("POST", f"{_V1}/events"): CallKind.EVENTS,
+    ("POST", f"{_V1}/history/sessions"): CallKind.HISTORY,
+    ("POST", f"{_V1}/heartbeat"): CallKind.HEARTBEAT,
+    ("POST", f"{_V1}/runtime-versions/heartbeat"): CallKind.HEARTBEAT,
 }
 # (method, what stands before the id, what stands after it)
-_WITH_ID: tuple[tuple[str, str, str, Kind], ...] = (
-    ("POST", f"{_V1}/usage-authorizations/", "/dispatch", Kind.DISPATCH),
-    ("POST", f"{_V1}/usage-authorizations/", "/complete", Kind.COMPLETE),
-    ("POST", f"{_V1}/agents/", "/usage-increment", Kind.USAGE_INCREMENT),
-    ("GET", f"{_V1}/provider-budgets/", "/check", Kind.BUDGET_CHECK),
-    ("POST", f"{_V1}/history/sessions/", "/entries", Kind.HISTORY),
-    ("GET", "/v1/gateways/", "/agents", Kind.AGENTS),
+_WITH_ID: tuple[tuple[str, str, str, CallKind], ...] = (
+    ("POST", f"{_V1}/usage-authorizations/", "/dispatch", CallKind.DISPATCH),
+    ("POST", f"{_V1}/usage-authorizations/", "/complete", CallKind.COMPLETE),
+    ("POST", f"{_V1}/agents/", "/usage-increment", CallKind.USAGE_INCREMENT),
+    ("GET", f"{_V1}/provider-budgets/", "/check", CallKind.BUDGET_CHECK),
+    ("POST", f"{_V1}/history/sessions/", "/entries", CallKind.HISTORY),
+    ("GET", "/v1/gateways/", "/agents", CallKind.AGENTS),
 )
 
 
-def kind_of(method: str, path: str) -> tuple[Kind, str]:
+def kind_of(method: str, path: str) -> tuple[CallKind, str]:
     """Return the kind of a call, and the id in its path (empty where there is none)."""
     exact = _EXACT.get((method, path))
     if exact is not None:
@@ -74,4 +74,4 @@ def kind_of(method: str, path: str) -> tuple[Kind, str]:
             ident = path[len(before) : -len(after)]
             if ident and "/" not in ident:
                 return kind, ident
-    return Kind.OTHER, ""
+    return CallKind.OTHER, ""

@@ -16,19 +16,19 @@ from typing import Any
 from mocks.control_plane import answers
 from mocks.control_plane.answers import Document
 from mocks.control_plane.config import AGENT_ID, Config
-from mocks.control_plane.kinds import ADMISSION, Kind, kind_of
-from mocks.wire import DueTimes, Exchange
+from mocks.control_plane.kinds import ADMISSION, CallKind, kind_of
+from mocks.wire import DueTimes, HttpExchange
 from mocks.wire.lateness import Lateness
 from mocks.wire.routes import BadBody, read_object, refuse
 
 _NS = 1_000_000_000
 
 
-class Tally:
+class CallTally:
     """Counts since the last reset."""
 
     def __init__(self) -> None:
-        self.calls: Counter[Kind] = Counter()
+        self.calls: Counter[CallKind] = Counter()
         self.refused: Counter[int] = Counter()
         self.event_count = 0
         self.whole_event_count = 0
@@ -40,7 +40,7 @@ class Tally:
         """Return the counts by name."""
         admission_count = sum(count for kind, count in self.calls.items() if kind in ADMISSION)
         return {
-            "calls": {kind.value: self.calls[kind] for kind in Kind},
+            "calls": {kind.value: self.calls[kind] for kind in CallKind},
             "admission_call_count": admission_count,
             "background_call_count": sum(self.calls.values()) - admission_count,
             "event_count": self.event_count,
@@ -58,36 +58,36 @@ class ControlPlane:
 
     def __init__(self, config: Config, due_times: DueTimes) -> None:
         self.config = config
-        self.tally = Tally()
+        self.tally = CallTally()
         self._bearer = f"Bearer {config.machine_token}".encode()
         self._due_times = due_times
         self._authorization_count = 0
-        self._calls: dict[Kind, Callable[[Exchange, str], Document]] = {
-            Kind.CONFIG_PULL: self._config_pull,
-            Kind.VALIDATE: self._validate,
-            Kind.RUNTIME_ROUTING: lambda *_: {},
-            Kind.AGENTS: lambda *_: {"agents": [{"id": AGENT_ID}]},
-            Kind.PREFLIGHT: lambda *_: answers.preflight(),
-            Kind.EVALUATE: self._evaluate,
-            Kind.BUDGET_CHECK: lambda *_: {"allowed": True, "remaining_budget": None},
-            Kind.AUTHORIZE: self._authorize,
-            Kind.DISPATCH: self._dispatch,
-            Kind.COMPLETE: self._complete,
-            Kind.USAGE_INCREMENT: self._taken,
-            Kind.EVENTS: self._event,
-            Kind.HISTORY: self._taken,
-            Kind.HEARTBEAT: lambda *_: {},
+        self._calls: dict[CallKind, Callable[[HttpExchange, str], Document]] = {
+            CallKind.CONFIG_PULL: self._config_pull,
+            CallKind.VALIDATE: self._validate,
+            CallKind.RUNTIME_ROUTING: lambda *_: {},
+            CallKind.AGENTS: lambda *_: {"agents": [{"id": AGENT_ID}]},
+            CallKind.PREFLIGHT: lambda *_: answers.preflight(),
+            CallKind.EVALUATE: self._evaluate,
+            CallKind.BUDGET_CHECK: lambda *_: {"allowed": True, "remaining_budget": None},
+            CallKind.AUTHORIZE: self._authorize,
+            CallKind.DISPATCH: self._dispatch,
+            CallKind.COMPLETE: self._complete,
+            CallKind.USAGE_INCREMENT: self._taken,
+            CallKind.EVENTS: self._event,
+            CallKind.HISTORY: self._taken,
+            CallKind.HEARTBEAT: lambda *_: {},
         }
 
     def reset(self) -> None:
         """Start all counts anew."""
-        self.tally = Tally()
+        self.tally = CallTally()
 
     def set_delay(self, delay_s: float) -> None:
         """Every call from now on is answered so much later."""
         self.config = replace(self.config, delay_s=delay_s)
 
-    def handle(self, exchange: Exchange) -> None:
+    def handle(self, exchange: HttpExchange) -> None:
         """Serve one call."""
         kind, ident = kind_of(exchange.method, exchange.path)
         self.tally.calls[kind] += 1
@@ -97,12 +97,12 @@ class ControlPlane:
         else:
             self._answer(exchange, kind, ident, due_ns)
 
-    def _answer(self, exchange: Exchange, kind: Kind, ident: str, due_ns: int) -> None:
+    def _answer(self, exchange: HttpExchange, kind: CallKind, ident: str, due_ns: int) -> None:
         given = exchange.headers.get("authorization", "").encode("latin-1")
         try:
             if not hmac.compare_digest(given, self._bearer):
                 self._refuse(exchange, 401, "the machine token is missing or wrong")
-            elif kind is Kind.OTHER:
+            elif kind is CallKind.OTHER:
                 refuse(exchange, 404, f"no call is known at {exchange.method} {exchange.path}")
             else:
                 exchange.respond_json(200, self._calls[kind](exchange, ident))
@@ -110,33 +110,33 @@ class ControlPlane:
             self._refuse(exchange, 400, str(error))
         self.tally.lateness.add(time.monotonic_ns() - due_ns)
 
-    def _refuse(self, exchange: Exchange, status: int, message: str) -> None:
+    def _refuse(self, exchange: HttpExchange, status: int, message: str) -> None:
         self.tally.refused[status] += 1
         refuse(exchange, status, message)
 
-    def _config_pull(self, exchange: Exchange, _: str) -> Document:
+    def _config_pull(self, exchange: HttpExchange, _: str) -> Document:
         return answers.config_pull(self.config, exchange.query)
 
-    def _validate(self, exchange: Exchange, _: str) -> Document:
+    def _validate(self, exchange: HttpExchange, _: str) -> Document:
         return answers.validate(self.config, read_object(exchange))
 
-    def _evaluate(self, exchange: Exchange, _: str) -> Document:
+    def _evaluate(self, exchange: HttpExchange, _: str) -> Document:
         return answers.evaluate(read_object(exchange))
 
-    def _authorize(self, exchange: Exchange, _: str) -> Document:
+    def _authorize(self, exchange: HttpExchange, _: str) -> Document:
         self._authorization_count += 1
         authorization_id = f"77777777-7777-4777-8777-{self._authorization_count:012x}"
         return answers.authorize(read_object(exchange), authorization_id)
 
-    def _dispatch(self, exchange: Exchange, ident: str) -> Document:
+    def _dispatch(self, exchange: HttpExchange, ident: str) -> Document:
         return answers.dispatch(read_object(exchange), ident)
 
-    def _complete(self, exchange: Exchange, ident: str) -> Document:
+    def _complete(self, exchange: HttpExchange, ident: str) -> Document:
         document = answers.complete(read_object(exchange), ident, exchange.headers)
         self.tally.completed_ids.add(ident)
         return document
 
-    def _event(self, exchange: Exchange, _: str) -> Document:
+    def _event(self, exchange: HttpExchange, _: str) -> Document:
         """Take an event; the same event delivered again counts as one distinct event."""
         body = read_object(exchange)
         document = answers.event(body)
@@ -146,7 +146,7 @@ class ControlPlane:
         tally.event_ids.add(str(body.get("event_id") or document["delivery_id"]))
         return document
 
-    def _taken(self, exchange: Exchange, _: str) -> Document:
+    def _taken(self, exchange: HttpExchange, _: str) -> Document:
         """Take a report whose content nobody asks for."""
         read_object(exchange)
         return {"accepted": True}

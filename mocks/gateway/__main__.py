@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from mocks.gateway.config import read_config
-from mocks.gateway.service import Gateway
+from mocks.gateway.service import GatewayServer
 from mocks.wire import run
 
 
@@ -17,8 +17,8 @@ def main() -> int:
     parser.add_argument("--config", type=Path, required=True, help="JSON file with the gateway's settings")
     path: Path = parser.parse_args().config
 
-    async def start() -> Gateway:
-        gateway = Gateway(read_config(path))
+    async def start() -> GatewayServer:
+        gateway = GatewayServer(read_config(path))
         await gateway.start()
         return gateway
 

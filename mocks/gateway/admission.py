@@ -10,7 +10,7 @@ import hmac
 import time
 from typing import Protocol
 
-from mocks.gateway.control import Closeout, ControlPlaneDown, ControlPlaneRefused, Identity, Usage
+from mocks.gateway.control import Closeout, ControlPlaneDown, ControlPlaneRefused, Identity, TokenUsage
 from mocks.gateway.refusal import Refused
 
 UNKNOWN_KEY_KEPT_S = 5.0
@@ -23,7 +23,7 @@ class Control(Protocol):
     async def validate(self, key: str) -> Identity | None:
         """Return the identity behind a client key, None when the key is not known."""
 
-    async def authorize(self, request_id: str, identity: Identity, model: str, usage: Usage) -> str:
+    async def authorize(self, request_id: str, identity: Identity, model: str, usage: TokenUsage) -> str:
         """Return the id of the usage authorization."""
 
     async def dispatch(self, authorization_id: str, attempt_id: str) -> None:
@@ -32,7 +32,7 @@ class Control(Protocol):
     async def complete(self, closeout: Closeout) -> None:
         """Return when the closeout is taken."""
 
-    async def increment(self, agent_id: str, request_id: str, usage: Usage) -> None:
+    async def increment(self, agent_id: str, request_id: str, usage: TokenUsage) -> None:
         """Return when the usage is added up."""
 
 
@@ -43,7 +43,7 @@ class Standalone:
         """Return the local identity."""
         return Identity("local", "local", "local")
 
-    async def authorize(self, request_id: str, identity: Identity, model: str, usage: Usage) -> str:  # noqa: ARG002
+    async def authorize(self, request_id: str, identity: Identity, model: str, usage: TokenUsage) -> str:  # noqa: ARG002
         """Return an id that nobody asks for."""
         return request_id
 
@@ -53,7 +53,7 @@ class Standalone:
     async def complete(self, closeout: Closeout) -> None:
         """Return at once."""
 
-    async def increment(self, agent_id: str, request_id: str, usage: Usage) -> None:
+    async def increment(self, agent_id: str, request_id: str, usage: TokenUsage) -> None:
         """Return at once."""
 
 
@@ -78,7 +78,7 @@ class Admission:
             raise Refused(401, "invalid_api_token", "this client key is not known")
         return identity
 
-    async def authorize(self, request_id: str, identity: Identity, model: str, usage: Usage) -> str:
+    async def authorize(self, request_id: str, identity: Identity, model: str, usage: TokenUsage) -> str:
         """Return the id of a usage authorization; raises Refused."""
         try:
             return await self._control.authorize(request_id, identity, model, usage)

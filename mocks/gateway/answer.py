@@ -26,7 +26,7 @@ class UpstreamLost(Exception):
         self.timed_out = timed_out
 
 
-class Line(Protocol):
+class UpstreamLine(Protocol):
     """The connection that an answer comes through."""
 
     def resume(self) -> None:
@@ -36,10 +36,10 @@ class Line(Protocol):
         """Cut the connection."""
 
 
-class Answer:
+class UpstreamResponse:
     """One answer while it arrives: status and headers first, then a piece a read."""
 
-    def __init__(self, connection: Line, silence_limit_s: float) -> None:
+    def __init__(self, connection: UpstreamLine, silence_limit_s: float) -> None:
         self.status = 0
         self.headers: list[Header] = []
         self.started = False  # any byte of it has been read

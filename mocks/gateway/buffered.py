@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from mocks.gateway.control import Usage
+from mocks.gateway.control import TokenUsage
 
 DONE = "[DONE]"
 _EVENT_END = re.compile(rb"\r?\n\r?\n")
@@ -98,7 +98,7 @@ def read_stream(body: bytes) -> BufferedStream:
     raise ValueError("the stream has no end marker")
 
 
-def find_usage(tail: bytes) -> Usage | None:
+def find_usage(tail: bytes) -> TokenUsage | None:
     """Return the usage told in the last events of a stream, None when they tell none."""
     for event in reversed(_EVENT_END.split(tail)):
         if b'"usage"' not in event:
@@ -110,13 +110,13 @@ def find_usage(tail: bytes) -> Usage | None:
     return None
 
 
-def usage_of(document: Any) -> Usage | None:
+def usage_of(document: Any) -> TokenUsage | None:
     """Return the usage that an answer or event tells, None when it tells none."""
     usage = document.get("usage") if isinstance(document, dict) else None
     if not isinstance(usage, dict):
         return None
     prompt, completion = usage.get("prompt_tokens"), usage.get("completion_tokens")
-    return Usage(prompt, completion) if isinstance(prompt, int) and isinstance(completion, int) else None
+    return TokenUsage(prompt, completion) if isinstance(prompt, int) and isinstance(completion, int) else None
 
 
 def _event_text(event: bytes) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mocks.gateway.answer import Header, UpstreamLost
-from mocks.gateway.upstream import Call, Pool
+from mocks.gateway.upstream import Call, UpstreamPool
 
 REPEAT_COUNT = 2
 ANSWER_LIMIT_BYTES = 4 * 1024 * 1024
@@ -41,7 +41,7 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class TokenUsage:
     """Tokens of one request; `counted` is false when they are an estimate."""
 
     input_token_count: int
@@ -55,7 +55,7 @@ class Closeout:
 
     request_id: str
     authorization_id: str
-    usage: Usage | None
+    usage: TokenUsage | None
     reason: str = ""
 
     def body(self) -> dict[str, Any]:
@@ -70,10 +70,10 @@ class Closeout:
         }
 
 
-class ControlPlane:
+class ControlPlaneClient:
     """The calls of the published contract that this gateway makes."""
 
-    def __init__(self, pool: Pool, machine_token: str) -> None:
+    def __init__(self, pool: UpstreamPool, machine_token: str) -> None:
         self._pool = pool
         self._headers: tuple[Header, ...] = (
             (b"authorization", b"Bearer " + machine_token.encode("utf-8")),
@@ -95,7 +95,7 @@ class ControlPlane:
         except KeyError as missing:
             raise ControlPlaneDown(f"the validation answer has no {missing}") from missing
 
-    async def authorize(self, request_id: str, identity: Identity, model: str, usage: Usage) -> str:
+    async def authorize(self, request_id: str, identity: Identity, model: str, usage: TokenUsage) -> str:
         """Return the id of the usage authorization for one request."""
         body = {
             "request_id": request_id,
@@ -143,7 +143,7 @@ class ControlPlane:
         if answer.get("delivery_id") != delivery_id:
             raise ControlPlaneDown("the completion was not acknowledged under its delivery id")
 
-    async def increment(self, agent_id: str, request_id: str, usage: Usage) -> None:
+    async def increment(self, agent_id: str, request_id: str, usage: TokenUsage) -> None:
         """Return when the usage of one answer is added to its agent."""
         body = {
             "input_tokens": usage.input_token_count,

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from mocks.gateway.control import ControlPlaneDown, ControlPlaneRefused
-from mocks.gateway.ledger import Entry, flush_folder
+from mocks.gateway.ledger import LedgerEntry, flush_folder
 
 WORKER_COUNT = 4
 FIRST_WAIT_S = 0.1
@@ -34,7 +34,7 @@ class Delivery:
         self.quarantined_count = 0
         self._send = send
         self._folder = folder
-        self._queue: deque[Entry] = deque()
+        self._queue: deque[LedgerEntry] = deque()
         self._open: dict[int, None] = {}  # starts of what is not acknowledged, in log order
         self._last_end_bytes = 0
         self._written_bytes = 0
@@ -49,7 +49,7 @@ class Delivery:
         """Events that the control plane has not acknowledged."""
         return len(self._open)
 
-    def offer(self, entry: Entry) -> None:
+    def offer(self, entry: LedgerEntry) -> None:
         """Take a durable record; called in log order."""
         self._open[entry.start_bytes] = None
         self._last_end_bytes = entry.end_bytes
@@ -90,7 +90,7 @@ class Delivery:
             if not self._open:
                 self._settled.set()
 
-    async def _deliver(self, entry: Entry) -> None:
+    async def _deliver(self, entry: LedgerEntry) -> None:
         wait_s = FIRST_WAIT_S
         while True:
             try:
@@ -105,7 +105,7 @@ class Delivery:
                 self.delivered_count += 1
                 return
 
-    def _quarantine(self, entry: Entry, reason: str) -> None:
+    def _quarantine(self, entry: LedgerEntry, reason: str) -> None:
         self.quarantined_count += 1
         if self._folder is not None:
             line = json.dumps({"reason": reason, "record": entry.record.decode("utf-8", "replace")})

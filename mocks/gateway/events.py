@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from mocks.gateway.control import Closeout, ControlPlane, ControlPlaneRefused, Identity, Usage
+from mocks.gateway.control import Closeout, ControlPlaneClient, ControlPlaneRefused, Identity, TokenUsage
 
 CLOSEOUT_KIND = "closeout"
 
@@ -61,7 +61,7 @@ def closeout_record(closeout: Closeout, identity: Identity) -> bytes:
 class Courier:
     """Brings records to the control plane and raises what its calls raise."""
 
-    def __init__(self, control: ControlPlane) -> None:
+    def __init__(self, control: ControlPlaneClient) -> None:
         self._control = control
 
     async def send(self, record: bytes) -> None:
@@ -71,7 +71,7 @@ class Courier:
             if document["event_kind"] != CLOSEOUT_KIND:
                 await self._control.deliver(record, document["delivery_id"])
                 return
-            usage = None if document["usage"] is None else Usage(*document["usage"])
+            usage = None if document["usage"] is None else TokenUsage(*document["usage"])
             closeout = Closeout(document["request_id"], document["authorization_id"], usage, document["reason"])
         except (ValueError, KeyError, TypeError) as error:
             raise ControlPlaneRefused(f"the record is damaged: {error!r}") from error

@@ -16,9 +16,9 @@ from pathlib import Path
 from mocks.gateway.config import read_config
 from mocks.gateway.faults import answers, connections, delays, processes, repace, stall, streams, values
 from mocks.gateway.faults.ground_truth import Build, GroundTruth, Wrap
-from mocks.gateway.proxy import CHAT_PATH, READY_PATH, Provider
-from mocks.gateway.service import Gateway
-from mocks.gateway.visit import Handle, Visit
+from mocks.gateway.proxy import CHAT_PATH, READY_PATH, ProviderClient
+from mocks.gateway.service import GatewayServer
+from mocks.gateway.visit import ClientRequest, Handle
 from mocks.wire import run
 from mocks.wire.routes import read_page
 
@@ -71,7 +71,7 @@ def build(fault: str, truth: GroundTruth) -> Wrap:
     return lambda proxy: _routed(proxy, bend(proxy), truth, never_ready=name == "never-ready")
 
 
-def behind(fault: str, truth: GroundTruth) -> Callable[[Provider], Provider]:
+def behind(fault: str, truth: GroundTruth) -> Callable[[ProviderClient], ProviderClient]:
     """Return what stands between the proxy and the provider: a delay, or nothing."""
     name, value = _split(fault)
     return delays.delayed(value, truth) if name == "delay" else lambda provider: provider
@@ -88,7 +88,7 @@ def _split(fault: str) -> tuple[str, str]:
 
 
 def _routed(proxy: Handle, faulty: Handle, truth: GroundTruth, *, never_ready: bool) -> Handle:
-    def handle(visit: Visit) -> None:
+    def handle(visit: ClientRequest) -> None:
         if visit.path == CHAT_PATH:
             faulty(visit)
         elif visit.path in (FAULTS_PATH, RESET_PATH):
@@ -103,7 +103,7 @@ def _routed(proxy: Handle, faulty: Handle, truth: GroundTruth, *, never_ready: b
     return handle
 
 
-def _report(visit: Visit, truth: GroundTruth) -> None:
+def _report(visit: ClientRequest, truth: GroundTruth) -> None:
     """Tell what the fault did, or start anew."""
     if visit.method != ("GET" if visit.path == FAULTS_PATH else "POST"):
         visit.respond_json(405, _error(f"{visit.method} is not served at {visit.path}"))
@@ -130,10 +130,10 @@ def main() -> int:
     parser.add_argument("--fault", default="none", help=f"NAME[:VALUE], one of {', '.join(FAULTS)}")
     arguments = parser.parse_args()
 
-    async def start() -> Gateway:
+    async def start() -> GatewayServer:
         truth = GroundTruth(arguments.fault)
         wrap = build(arguments.fault, truth)
-        gateway = Gateway(read_config(arguments.config), behind(arguments.fault, truth))
+        gateway = GatewayServer(read_config(arguments.config), behind(arguments.fault, truth))
         await gateway.start(wrap)
         return gateway
 

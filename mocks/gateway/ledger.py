@@ -20,7 +20,7 @@ class LedgerFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LedgerEntry:
     """One durable record: where it begins in the log, and its bytes without the line end."""
 
     start_bytes: int
@@ -32,7 +32,7 @@ class Entry:
         return self.start_bytes + len(self.record) + 1
 
 
-OnDurable = Callable[[Entry], None]
+OnDurable = Callable[[LedgerEntry], None]
 # Makes a record. Called when the ledger has a use for it: most of the cost of a record is its JSON.
 MakeRecord = Callable[[], bytes]
 
@@ -77,7 +77,7 @@ class MemoryLedger:
 
     async def append(self, make: MakeRecord) -> None:
         """Return at once."""
-        entry = Entry(self._size_bytes, make())
+        entry = LedgerEntry(self._size_bytes, make())
         self._size_bytes = entry.end_bytes
         self.record_count += 1
         self._on_durable(entry)
@@ -138,7 +138,7 @@ class DiskLedger:
 
     def _hand_on(self, records: list[bytes]) -> None:
         for record in records:
-            entry = Entry(self._size_bytes, record)
+            entry = LedgerEntry(self._size_bytes, record)
             self._size_bytes = entry.end_bytes
             self.record_count += 1
             self._on_durable(entry)
@@ -155,7 +155,7 @@ class DiskLedger:
             raise
 
 
-def read_entries(path: Path, from_bytes: int) -> list[Entry]:
+def read_entries(path: Path, from_bytes: int) -> list[LedgerEntry]:
     """Return the whole records of a log that begin at or after a place in it; none when there is no log."""
     if not path.exists():
         return []
@@ -164,7 +164,7 @@ def read_entries(path: Path, from_bytes: int) -> list[Entry]:
         entries, start_bytes = [], from_bytes
         for line in log:
             if line.endswith(b"\n"):
-                entries.append(Entry(start_bytes, line[:-1]))
+                entries.append(LedgerEntry(start_bytes, line[:-1]))
             start_bytes += len(line)
     return entries
 

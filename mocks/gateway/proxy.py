@@ -17,16 +17,16 @@ from http import HTTPStatus
 from typing import Any, Protocol
 
 from mocks.gateway.admission import Admission, Control
-from mocks.gateway.answer import Answer, UpstreamLost
+from mocks.gateway.answer import UpstreamLost, UpstreamResponse
 from mocks.gateway.chat import Chat, provider_headers, read_chat, read_key, read_request_id
-from mocks.gateway.control import Closeout, ControlPlaneDown, ControlPlaneRefused, Identity, Usage
+from mocks.gateway.control import Closeout, ControlPlaneDown, ControlPlaneRefused, Identity, TokenUsage
 from mocks.gateway.events import Event, closeout_record
 from mocks.gateway.ledger import Ledger, LedgerFailed, MakeRecord
-from mocks.gateway.policies.chain import Chain, Verdict
+from mocks.gateway.policies.chain import Chain, ChainVerdict
 from mocks.gateway.refusal import Refused
-from mocks.gateway.relay import Outcome, Relay, blocked, lost_provider
+from mocks.gateway.relay import Relay, RelayOutcome, blocked, lost_provider
 from mocks.gateway.upstream import Call
-from mocks.gateway.visit import Visit
+from mocks.gateway.visit import ClientRequest
 
 CHAT_PATH = "/v1/chat/completions"
 READY_PATH = "/readyz"
@@ -34,10 +34,10 @@ READY_PATH = "/readyz"
 Status = Callable[[], tuple[int, dict[str, Any]]]
 
 
-class Provider(Protocol):
+class ProviderClient(Protocol):
     """Whoever sends calls to the provider."""
 
-    async def send(self, call: Call, opened: Callable[[Answer], None]) -> Answer:
+    async def send(self, call: Call, opened: Callable[[UpstreamResponse], None]) -> UpstreamResponse:
         """Return the answer, as soon as its headers are there; raises UpstreamLost."""
 
 
@@ -49,7 +49,7 @@ class Parts:
     control: Control
     ledger: Ledger
     chain: Chain
-    provider: Provider
+    provider: ProviderClient
     provider_key: str
     status: Status
 
@@ -58,7 +58,7 @@ class Parts:
 class _RequestState:
     """One request on its way."""
 
-    visit: Visit
+    visit: ClientRequest
     request_id: str
     identity: Identity
     chat: Chat
@@ -76,7 +76,7 @@ class Proxy:
         self._parts = parts
         self._under_way: set[asyncio.Task[None]] = set()
 
-    def handle(self, visit: Visit) -> None:
+    def handle(self, visit: ClientRequest) -> None:
         """Answer a request, at once or later."""
         if visit.path == CHAT_PATH and visit.method == "POST":
             task = asyncio.ensure_future(self._serve(visit))
@@ -99,7 +99,7 @@ class Proxy:
         await asyncio.gather(*left, return_exceptions=True)
         return not left
 
-    async def _serve(self, visit: Visit) -> None:
+    async def _serve(self, visit: ClientRequest) -> None:
         request_id = ""
         try:
             request_id = read_request_id(visit.headers)
@@ -116,21 +116,21 @@ class Proxy:
         if verdict.blocked_by:
             await self._append(state.event("decision", {"request": verdict.record()}))
             raise blocked(verdict)
-        estimate = Usage(state.chat.input_token_estimate, 0, counted=False)
+        estimate = TokenUsage(state.chat.input_token_estimate, 0, counted=False)
         state.authorization_id = await self._parts.admission.authorize(
             state.request_id, state.identity, state.chat.model, estimate
         )
         try:
             outcome = await self._call_provider(state, verdict)
         except Refused as refused:
-            outcome = Outcome(0, refused.code, refused=refused)
+            outcome = RelayOutcome(0, refused.code, refused=refused)
         if state.chat.streamed:  # a stream's closeout comes after it, as with a stream that is passed on
             self._answer(state, outcome)
         await self._settle(state, outcome)
         if not state.chat.streamed:
             self._answer(state, outcome)
 
-    async def _call_provider(self, state: _RequestState, verdict: Verdict) -> Outcome:
+    async def _call_provider(self, state: _RequestState, verdict: ChainVerdict) -> RelayOutcome:
         chat, parts = state.chat, self._parts
         payload = {"request": verdict.record(), "model": chat.model, "streamed": chat.streamed}
         await self._append(state.event("decision", payload))
@@ -144,7 +144,7 @@ class Proxy:
             raise lost_provider(lost, gone=state.visit.gone) from lost
         return await Relay(parts.chain, state.request_id, chat.input_token_estimate).bring(state.visit, answer)
 
-    async def _settle(self, state: _RequestState, outcome: Outcome) -> None:
+    async def _settle(self, state: _RequestState, outcome: RelayOutcome) -> None:
         """Record how it ended and close it out; without a record a plain answer is not given."""
         try:
             await self._append(state.event("ai_usage", outcome.record()))
@@ -164,7 +164,7 @@ class Proxy:
         except LedgerFailed as failed:
             sys.stderr.write(f"gateway: a closeout is lost: {failed}\n")
 
-    def _answer(self, state: _RequestState, outcome: Outcome) -> None:
+    def _answer(self, state: _RequestState, outcome: RelayOutcome) -> None:
         visit = state.visit
         if outcome.refused is not None:
             _refuse(visit, outcome.refused, state.request_id)
@@ -186,7 +186,7 @@ class Proxy:
             raise Refused(503, "audit_unavailable", str(failed)) from failed
 
 
-def _refuse(visit: Visit, refused: Refused, request_id: str) -> None:
+def _refuse(visit: ClientRequest, refused: Refused, request_id: str) -> None:
     """Answer with the refusal, or cut an answer that has begun."""
     if visit.finished:
         return

@@ -1,7 +1,7 @@
 """From the provider's answer to the client's: passed on as it comes, or buffered until policies have seen its text.
 
-It gives back an Outcome for the audit record and raises nothing but Refused: what the provider did wrong is told to
-the client, not to the log.
+It gives back a RelayOutcome for the audit record and raises nothing but Refused: what the provider did wrong is told
+to the client, not to the log.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
 
-from mocks.gateway.answer import Answer, UpstreamLost
+from mocks.gateway.answer import UpstreamLost, UpstreamResponse
 from mocks.gateway.buffered import BufferedStream, PlainAnswer, find_usage, read_plain, read_stream, usage_of
 from mocks.gateway.chat import BYTES_PER_TOKEN, PER_HOP
-from mocks.gateway.control import Usage
-from mocks.gateway.policies.chain import Chain, Verdict
+from mocks.gateway.control import TokenUsage
+from mocks.gateway.policies.chain import Chain, ChainVerdict
 from mocks.gateway.refusal import Refused
-from mocks.gateway.visit import Visit
+from mocks.gateway.visit import ClientRequest
 
 ANSWER_LIMIT_BYTES = 16 * 1024 * 1024
 TAIL_BYTES = 8 * 1024
@@ -25,13 +25,13 @@ _CONTENT = b'"content"'
 
 
 @dataclass(slots=True)
-class Outcome:
+class RelayOutcome:
     """How the provider's part ended, and what is left to send: an answer, a refusal, or nothing."""
 
     status: int
     word: str
-    usage: Usage | None = None
-    verdict: Verdict = field(default_factory=Verdict)
+    usage: TokenUsage | None = None
+    verdict: ChainVerdict = field(default_factory=ChainVerdict)
     ready: tuple[int, list[tuple[str, str]], bytes] | None = None
     refused: Refused | None = None
     answered_ns: int = 0  # when the provider's whole answer was here
@@ -49,14 +49,14 @@ class Outcome:
         }
 
 
-def client_headers(answer: Answer, request_id: str) -> list[tuple[str, str]]:
+def client_headers(answer: UpstreamResponse, request_id: str) -> list[tuple[str, str]]:
     """Return the provider's headers for the client: no hop's own, no framing, the gateway's request id."""
     decoded = ((name.decode("latin-1"), value.decode("latin-1")) for name, value in answer.headers)
     kept = [(n, v) for n, v in decoded if n not in PER_HOP and n not in ("content-length", "x-request-id", "date")]
     return [*kept, ("x-request-id", request_id)]
 
 
-def blocked(verdict: Verdict) -> Refused:
+def blocked(verdict: ChainVerdict) -> Refused:
     """Return the refusal that a blocking verdict means."""
     return Refused(400, "policy_blocked", f"blocked by {verdict.blocked_by}: {verdict.reason}")
 
@@ -78,7 +78,7 @@ class Relay:
         self._request_id = request_id
         self._input_token_estimate = input_token_estimate
 
-    async def bring(self, visit: Visit, answer: Answer) -> Outcome:
+    async def bring(self, visit: ClientRequest, answer: UpstreamResponse) -> RelayOutcome:
         """Return the outcome of an answer; raises Refused when nothing was sent yet and nothing good can be."""
         headers = client_headers(answer, self._request_id)
         is_stream = dict(headers).get("content-type", "").startswith("text/event-stream")
@@ -92,11 +92,13 @@ class Relay:
         if answer.status == HTTPStatus.OK:
             outcome = self._judge(body, headers, is_stream=is_stream)
         else:
-            outcome = Outcome(answer.status, "provider_error", ready=(answer.status, headers, body))
+            outcome = RelayOutcome(answer.status, "provider_error", ready=(answer.status, headers, body))
         outcome.answered_ns = answered_ns
         return outcome
 
-    async def _pass_on(self, visit: Visit, answer: Answer, headers: list[tuple[str, str]]) -> Outcome:
+    async def _pass_on(
+        self, visit: ClientRequest, answer: UpstreamResponse, headers: list[tuple[str, str]]
+    ) -> RelayOutcome:
         """Each read of the provider's stream as one chunk of ours."""
         visit.start_stream(answer.status, headers)
         tail, event_count = b"", 0
@@ -107,30 +109,34 @@ class Relay:
                 tail = (tail + piece)[-TAIL_BYTES:]
         except UpstreamLost:
             visit.abort()  # a proper end would call a broken stream whole
-            return Outcome(answer.status, "client_gone" if visit.gone else "provider_broke_off")
+            return RelayOutcome(answer.status, "client_gone" if visit.gone else "provider_broke_off")
         visit.end_stream()
         # Without a told usage a content event counts as a token, as most providers send them.
-        usage = find_usage(tail) or Usage(self._input_token_estimate, event_count, counted=False)
-        return Outcome(answer.status, "completed", usage)
+        usage = find_usage(tail) or TokenUsage(self._input_token_estimate, event_count, counted=False)
+        return RelayOutcome(answer.status, "completed", usage)
 
-    def _judge(self, body: bytes, headers: list[tuple[str, str]], *, is_stream: bool) -> Outcome:
+    def _judge(self, body: bytes, headers: list[tuple[str, str]], *, is_stream: bool) -> RelayOutcome:
         try:
             content: BufferedStream | PlainAnswer = read_stream(body) if is_stream else read_plain(body)
             verdict, texts = self._chain.judge_answer(content.texts)
         except ValueError as error:
             if self._chain.on_answer:
                 raise Refused(502, "provider_answer_unreadable", f"the provider's answer: {error}") from error
-            return Outcome(200, "unreadable", ready=(200, headers, body))
+            return RelayOutcome(200, "unreadable", ready=(200, headers, body))
         if verdict.blocked_by:
             refused = blocked(verdict)
-            return Outcome(200, "blocked", self._usage(content), verdict, refused=refused)
+            return RelayOutcome(200, "blocked", self._usage(content), verdict, refused=refused)
         if verdict.changed:
             body = content.replace(texts)
-        return Outcome(200, "completed", self._usage(content), verdict, (200, headers, body))
+        return RelayOutcome(200, "completed", self._usage(content), verdict, (200, headers, body))
 
-    def _usage(self, content: BufferedStream | PlainAnswer) -> Usage | None:
+    def _usage(self, content: BufferedStream | PlainAnswer) -> TokenUsage | None:
         if isinstance(content, PlainAnswer):
             return usage_of(content.document)
         reported = [usage for usage in map(usage_of, content.chunks) if usage is not None]
         completion_token_count = sum(map(len, content.texts)) // BYTES_PER_TOKEN
-        return reported[-1] if reported else Usage(self._input_token_estimate, completion_token_count, counted=False)
+        return (
+            reported[-1]
+            if reported
+            else TokenUsage(self._input_token_estimate, completion_token_count, counted=False)
+        )

@@ -13,13 +13,13 @@ from typing import Any
 
 from mocks.gateway.admission import Admission, Control, Standalone
 from mocks.gateway.config import GatewayConfig
-from mocks.gateway.control import ControlPlane, ControlPlaneDown, ControlPlaneRefused
+from mocks.gateway.control import ControlPlaneClient, ControlPlaneDown, ControlPlaneRefused
 from mocks.gateway.delivery import Delivery, read_checkpoint
 from mocks.gateway.events import Courier
-from mocks.gateway.ledger import DiskLedger, Entry, Ledger, MemoryLedger, NoLedger, OnDurable, read_entries
+from mocks.gateway.ledger import DiskLedger, Ledger, LedgerEntry, MemoryLedger, NoLedger, OnDurable, read_entries
 from mocks.gateway.policies.chain import Chain
-from mocks.gateway.proxy import Parts, Provider, Proxy
-from mocks.gateway.upstream import Pool
+from mocks.gateway.proxy import Parts, ProviderClient, Proxy
+from mocks.gateway.upstream import UpstreamPool
 from mocks.gateway.visit import Handle
 from mocks.wire import Server, serve
 
@@ -29,12 +29,14 @@ CONTROL_SILENCE_LIMIT_S = 10.0
 Wrap = Callable[[Handle], Handle]
 
 
-class Gateway:
+class GatewayServer:
     """One gateway on one port; `around` may put something between it and its provider."""
 
-    def __init__(self, config: GatewayConfig, around: Callable[[Provider], Provider] = lambda pool: pool) -> None:
+    def __init__(
+        self, config: GatewayConfig, around: Callable[[ProviderClient], ProviderClient] = lambda pool: pool
+    ) -> None:
         self._config = config
-        self._pools = [Pool(config.upstream_url)]
+        self._pools = [UpstreamPool(config.upstream_url)]
         self._server: Server | None = None
         self._pull: asyncio.Task[None] | None = None
         self._pulled = config.control_plane_url is None
@@ -116,9 +118,9 @@ class Gateway:
         on_durable: OnDurable = _leave_in_log
         control: Control = Standalone()
         if config.control_plane_url is not None:
-            pool = Pool(config.control_plane_url, silence_limit_s=CONTROL_SILENCE_LIMIT_S)
+            pool = UpstreamPool(config.control_plane_url, silence_limit_s=CONTROL_SILENCE_LIMIT_S)
             self._pools.append(pool)
-            plane = ControlPlane(pool, config.machine_token or "")
+            plane = ControlPlaneClient(pool, config.machine_token or "")
             self._delivery = Delivery(Courier(plane).send, folder)
             self._pull = asyncio.ensure_future(self._pull_config(plane))
             on_durable, control = self._delivery.offer, plane
@@ -131,7 +133,7 @@ class Gateway:
                 self._delivery.offer(entry)
         return ledger, control
 
-    async def _pull_config(self, plane: ControlPlane) -> None:
+    async def _pull_config(self, plane: ControlPlaneClient) -> None:
         while not self._pulled:
             try:
                 await plane.pull_config()
@@ -140,5 +142,5 @@ class Gateway:
                 await asyncio.sleep(PULL_WAIT_S)
 
 
-def _leave_in_log(entry: Entry) -> None:
+def _leave_in_log(entry: LedgerEntry) -> None:
     """Without a control plane a record stays where it is."""

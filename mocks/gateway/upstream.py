@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import httptools
 
-from mocks.gateway.answer import Answer, Header, UpstreamLost
+from mocks.gateway.answer import Header, UpstreamLost, UpstreamResponse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,15 +42,15 @@ class Call:
         return b"".join(lines)
 
 
-class _Connection(asyncio.Protocol):
+class _UpstreamConnection(asyncio.Protocol):
     """One connection: at most one call at a time."""
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: UpstreamPool) -> None:
         self.used = False
         self._pool = pool
         self._parser = httptools.HttpResponseParser(self)
         self._transport: asyncio.Transport | None = None
-        self._answer: Answer | None = None
+        self._answer: UpstreamResponse | None = None
         self._headers: list[Header] = []
         self._parts: list[bytes] = []
         self._complete = False
@@ -58,11 +58,11 @@ class _Connection(asyncio.Protocol):
         self._until_close = True
         self._paused = False
 
-    def ask(self, payload: bytes, silence_limit_s: float) -> Answer:
+    def ask(self, payload: bytes, silence_limit_s: float) -> UpstreamResponse:
         """Send these request bytes and return the answer to come."""
         if self._transport is None or self._transport.is_closing():
             raise UpstreamLost("the connection closed before the request was sent", stale=True)
-        self._answer = Answer(self, silence_limit_s)
+        self._answer = UpstreamResponse(self, silence_limit_s)
         self._headers, self._complete, self._until_close = [], False, True
         self._transport.write(payload)
         return self._answer
@@ -137,7 +137,7 @@ class _Connection(asyncio.Protocol):
             self._complete = True
             self._keep = self._parser.should_keep_alive()
 
-    def _end(self, answer: Answer) -> None:
+    def _end(self, answer: UpstreamResponse) -> None:
         self._answer = None
         answer.finish()
         if self._keep:
@@ -147,7 +147,7 @@ class _Connection(asyncio.Protocol):
             self._transport.close()
 
 
-class Pool:
+class UpstreamPool:
     """Kept-alive connections to one origin on loopback; raises ValueError for any other host."""
 
     def __init__(self, url: str, *, silence_limit_s: float = 120.0, connect_limit_s: float = 5.0) -> None:
@@ -158,12 +158,12 @@ class Pool:
         self._host = f"{parts.hostname}:{parts.port}".encode("latin-1")
         self._silence_limit_s = silence_limit_s
         self._connect_limit_s = connect_limit_s
-        self._idle: list[_Connection] = []
+        self._idle: list[_UpstreamConnection] = []
         self._closed = False
         self.connect_count = 0
         self.repeat_count = 0
 
-    async def send(self, call: Call, opened: Callable[[Answer], None] = lambda _: None) -> Answer:
+    async def send(self, call: Call, opened: Callable[[UpstreamResponse], None] = lambda _: None) -> UpstreamResponse:
         """Return the answer, as soon as its headers are there; raises UpstreamLost.
 
         `opened` gets the answer before anything of it has come, so that it can be given up early.
@@ -182,14 +182,14 @@ class Pool:
             self.repeat_count += 1
             connection = await self._connect()
 
-    def give_back(self, connection: _Connection) -> None:
+    def give_back(self, connection: _UpstreamConnection) -> None:
         """Keep a connection for the next call."""
         if self._closed:
             connection.close()
         else:
             self._idle.append(connection)
 
-    def forget(self, connection: _Connection) -> None:
+    def forget(self, connection: _UpstreamConnection) -> None:
         """Drop a connection that is gone."""
         if connection in self._idle:
             self._idle.remove(connection)
@@ -201,11 +201,11 @@ class Pool:
             connection.close()
         self._idle.clear()
 
-    async def _connect(self) -> _Connection:
+    async def _connect(self) -> _UpstreamConnection:
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(self._connect_limit_s):
-                _, connection = await loop.create_connection(lambda: _Connection(self), *self._where)
+                _, connection = await loop.create_connection(lambda: _UpstreamConnection(self), *self._where)
         except (OSError, TimeoutError) as error:
             raise UpstreamLost(f"no connection to port {self._where[1]}: {error}") from error
         self.connect_count += 1

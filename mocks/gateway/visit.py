@@ -11,7 +11,7 @@ from typing import Protocol
 Headers = Iterable[tuple[str, str]]
 
 
-class Visit(Protocol):
+class ClientRequest(Protocol):
     """A client's request and the means to answer it: what the gateway uses of the server's exchange."""
 
     @property
@@ -72,4 +72,4 @@ class Visit(Protocol):
         """Call `callback` once if the client goes before the answer has ended."""
 
 
-Handle = Callable[[Visit], None]
+Handle = Callable[[ClientRequest], None]

@@ -8,10 +8,10 @@ from __future__ import annotations
 import argparse
 import sys
 
-from mocks.provider.admin import Admin
+from mocks.provider.admin import ProviderAdmin
 from mocks.provider.answers import AnswerPlan
 from mocks.provider.service import Provider
-from mocks.wire import DueTimes, Running, Server, run, serve
+from mocks.wire import DueTimes, RunningMock, Server, run, serve
 
 
 class Started:
@@ -46,12 +46,12 @@ def main() -> int:
     """Exit code of the program."""
     arguments = _arguments()
 
-    async def start() -> Running:
+    async def start() -> RunningMock:
         plan = AnswerPlan(arguments.delay_s, arguments.chunks, arguments.gap_s)
         due_times = DueTimes()
         provider = Provider(plan, arguments.model, due_times)
         public = await serve(provider.handle, arguments.port)
-        admin = await serve(Admin(provider, public, due_times.kind).handler(), arguments.admin_port)
+        admin = await serve(ProviderAdmin(provider, public, due_times.kind).handler(), arguments.admin_port)
         return Started(public, admin, due_times)
 
     return run("mocks.provider", start)

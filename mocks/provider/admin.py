@@ -12,11 +12,11 @@ from dataclasses import asdict
 from mocks.provider.answers import read_seed
 from mocks.provider.book import COLUMNS
 from mocks.provider.service import Provider
-from mocks.wire import Exchange, Server
+from mocks.wire import HttpExchange, Server
 from mocks.wire.routes import read_object, read_page, refuse, route
 
 
-class Admin:
+class ProviderAdmin:
     """Answers questions about the provider."""
 
     def __init__(self, provider: Provider, server: Server, timer_kind: str) -> None:
@@ -24,7 +24,7 @@ class Admin:
         self._server = server
         self._timer_kind = timer_kind
 
-    def handler(self) -> Callable[[Exchange], None]:
+    def handler(self) -> Callable[[HttpExchange], None]:
         """Return the handler of the admin port."""
         return route(
             {
@@ -36,7 +36,7 @@ class Admin:
             }
         )
 
-    def _counters(self, exchange: Exchange) -> None:
+    def _counters(self, exchange: HttpExchange) -> None:
         server = self._server
         counters = self._provider.book.counts() | {
             "connection_count": server.connection_count,
@@ -47,7 +47,7 @@ class Admin:
         }
         exchange.respond_json(200, counters)
 
-    def _records(self, exchange: Exchange) -> None:
+    def _records(self, exchange: HttpExchange) -> None:
         """All records, or a page of them by `?offset=N&limit=N`."""
         try:
             offset, limit = read_page(exchange.query)
@@ -58,7 +58,7 @@ class Admin:
         rows = book.rows(offset, limit)
         exchange.respond_json(200, {"columns": COLUMNS, "row_count": book.row_count, "rows": rows})
 
-    def _last(self, exchange: Exchange) -> None:
+    def _last(self, exchange: HttpExchange) -> None:
         """Show the last chat request as it arrived; the body is its text."""
         last = self._provider.last
         if last is None:
@@ -67,7 +67,7 @@ class Admin:
         body = last.body.decode("utf-8", "replace")
         exchange.respond_json(200, {"method": last.method, "path": last.path, "headers": last.headers, "body": body})
 
-    def _reset(self, exchange: Exchange) -> None:
+    def _reset(self, exchange: HttpExchange) -> None:
         """Start all counts anew; a JSON object may change the plan, and seed the jitter by `jitter_seed`."""
         try:
             document = read_object(exchange)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from mocks import stamps
 from mocks.provider.answers import AnswerPlan, StreamTexts
 from mocks.provider.book import ABORTED, ANSWERED, Book
-from mocks.wire import Due, DueTimes, Exchange
+from mocks.wire import Due, DueTimes, HttpExchange
 
 _JSON_HEADERS = (("content-type", "application/json"),)
 _STREAM_HEADERS = (("content-type", "text/event-stream; charset=utf-8"), ("cache-control", "no-cache"))
@@ -23,7 +23,7 @@ _DONE = b"data: [DONE]\n\n"
 class Task:
     """What every answer needs: the exchange, its record, how and when to answer."""
 
-    exchange: Exchange
+    exchange: HttpExchange
     book: Book
     row: int
     plan: AnswerPlan

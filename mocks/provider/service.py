@@ -14,7 +14,7 @@ from mocks.provider.answers import AnswerPlan, AnswerTexts, StreamTexts
 from mocks.provider.book import BAD_REQUEST, PLAIN, STREAM, UNKNOWN, Book
 from mocks.provider.replies import PlainReply, StreamReply, Task
 from mocks.provider.request import ChatRequest, find_reference, read_chat
-from mocks.wire import DueTimes, Exchange
+from mocks.wire import DueTimes, HttpExchange
 from mocks.wire.routes import refuse
 
 CHAT_PATH = "/v1/chat/completions"
@@ -28,7 +28,7 @@ class Provider:
     def __init__(self, plan: AnswerPlan, model: str, due_times: DueTimes) -> None:
         self.plan = plan
         self.book = Book()
-        self.last: Exchange | None = None
+        self.last: HttpExchange | None = None
         self._due_times = due_times
         self._texts = AnswerTexts()
         self._model = model
@@ -45,7 +45,7 @@ class Provider:
         self.book = Book()
         self.last = None
 
-    def handle(self, exchange: Exchange) -> None:
+    def handle(self, exchange: HttpExchange) -> None:
         """Serve one request."""
         if exchange.path == CHAT_PATH and exchange.method == "POST":
             self._chat(exchange)
@@ -57,7 +57,7 @@ class Provider:
             status = 405 if exchange.path in {CHAT_PATH, MODELS_PATH} else 404
             refuse(exchange, status, f"Invalid URL ({exchange.method} {exchange.path})", code="unknown_url")
 
-    def _chat(self, exchange: Exchange) -> None:
+    def _chat(self, exchange: HttpExchange) -> None:
         self.last = exchange
         reference = find_reference(exchange.body)
         try:

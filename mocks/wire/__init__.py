@@ -6,8 +6,8 @@ It knows nothing of what they answer.
 from __future__ import annotations
 
 from mocks.wire.duetimes import Due, DueTimes
-from mocks.wire.exchange import Exchange, Headers
-from mocks.wire.program import Running, run
+from mocks.wire.exchange import Headers, HttpExchange
+from mocks.wire.program import RunningMock, run
 from mocks.wire.server import Handler, Server, serve
 
-__all__ = ["Due", "DueTimes", "Exchange", "Handler", "Headers", "Running", "Server", "run", "serve"]
+__all__ = ["Due", "DueTimes", "Handler", "Headers", "HttpExchange", "RunningMock", "Server", "run", "serve"]

@@ -21,14 +21,14 @@ JSON_HEADERS = (("content-type", "application/json"),)
 class Outlet(Protocol):
     """Where an exchange's bytes go: the connection."""
 
-    def emit(self, exchange: Exchange, data: bytes, *, last: bool) -> None:
+    def emit(self, exchange: HttpExchange, data: bytes, *, last: bool) -> None:
         """Bytes of this answer, in its turn; `last` ends the answer."""
 
     def abort(self) -> None:
         """End of the connection at once, nothing flushed."""
 
 
-class Exchange:
+class HttpExchange:
     """A request that was read whole, and the means to answer it once.
 
     `received_ns` is the monotonic clock on entry of the read that completed the request. `query` is the text

@@ -17,7 +17,7 @@ from typing import Protocol
 import uvloop
 
 
-class Running(Protocol):
+class RunningMock(Protocol):
     """A mock that has been started."""
 
     @property
@@ -28,7 +28,7 @@ class Running(Protocol):
         """Answers what is at hand, then closes everything."""
 
 
-def run(name: str, start: Callable[[], Awaitable[Running]]) -> int:
+def run(name: str, start: Callable[[], Awaitable[RunningMock]]) -> int:
     """Exit code of the mock `name`: 0 after TERM or INT, 2 with one sentence when it cannot start.
 
     `start` binds the ports and returns; OSError and ValueError out of it are explained, anything else is a bug.
@@ -49,7 +49,7 @@ def run(name: str, start: Callable[[], Awaitable[Running]]) -> int:
     return 0
 
 
-async def _serve(name: str, start: Callable[[], Awaitable[Running]]) -> None:
+async def _serve(name: str, start: Callable[[], Awaitable[RunningMock]]) -> None:
     loop = asyncio.get_running_loop()
     asked_to_stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):

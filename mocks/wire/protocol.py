@@ -15,14 +15,14 @@ from typing import Any, Protocol, cast
 
 import httptools
 
-from mocks.wire.exchange import Exchange
+from mocks.wire.exchange import HttpExchange
 
 HEAD_LIMIT_BYTES = 64 * 1024
 BODY_LIMIT_BYTES = 16 * 1024 * 1024
 PIPELINE_LIMIT_COUNT = 64
 LINGER_S = 1.0
 
-Handler = Callable[[Exchange], None]
+Handler = Callable[[HttpExchange], None]
 
 
 class Site(Protocol):
@@ -42,8 +42,8 @@ class HttpConnection(asyncio.Protocol):
         self._handler = handler
         self._site = site
         self._parser: Any = httptools.HttpRequestParser(self)
-        self._queue: deque[Exchange] = deque()
-        self._exchange: Exchange | None = None
+        self._queue: deque[HttpExchange] = deque()
+        self._exchange: HttpExchange | None = None
         self._transport: asyncio.Transport | None = None
         self._linger: asyncio.TimerHandle | None = None
         self._ignores_input = False  # nothing more is read as a request
@@ -140,7 +140,7 @@ class HttpConnection(asyncio.Protocol):
         """Act on the whole head: limits, and the client's wish to be told to go on."""
         if self._ignores_input:
             return
-        exchange = Exchange(self, self._parser.get_method().decode("ascii"), self._path_text(), self._headers)
+        exchange = HttpExchange(self, self._parser.get_method().decode("ascii"), self._path_text(), self._headers)
         exchange.http_11 = self._parser.get_http_version() != "1.0"
         self._exchange = exchange
         self._raw_head_bytes = 0
@@ -188,7 +188,7 @@ class HttpConnection(asyncio.Protocol):
 
     # --- the exchanges' side
 
-    def emit(self, exchange: Exchange, data: bytes, *, last: bool) -> None:
+    def emit(self, exchange: HttpExchange, data: bytes, *, last: bool) -> None:
         """Bytes of an answer: written if it is that answer's turn, else kept for later."""
         if self._transport is None:
             return
@@ -241,7 +241,7 @@ class HttpConnection(asyncio.Protocol):
         self._ignores_input = True
         exchange = self._exchange
         if exchange is None:
-            exchange = Exchange(self, "GET", "", [])
+            exchange = HttpExchange(self, "GET", "", [])
             self._queue.append(exchange)
         self._exchange = None
         exchange.keep_alive = False

@@ -9,21 +9,21 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import parse_qs
 
-from mocks.wire.exchange import Exchange
+from mocks.wire.exchange import HttpExchange
 
 
 class BadBody(ValueError):
     """A body that a caller should not have sent; the message is a sentence for the caller."""
 
 
-Routes = Mapping[tuple[str, str], Callable[[Exchange], None]]
+Routes = Mapping[tuple[str, str], Callable[[HttpExchange], None]]
 
 
-def route(routes: Routes) -> Callable[[Exchange], None]:
+def route(routes: Routes) -> Callable[[HttpExchange], None]:
     """Return a handler that calls the route of (method, path)."""
     paths = {path for _, path in routes}
 
-    def handle(exchange: Exchange) -> None:
+    def handle(exchange: HttpExchange) -> None:
         serve = routes.get((exchange.method, exchange.path))
         if serve is not None:
             serve(exchange)
@@ -35,13 +35,13 @@ def route(routes: Routes) -> Callable[[Exchange], None]:
     return handle
 
 
-def refuse(exchange: Exchange, status: int, message: str, *, code: str | None = None) -> None:
+def refuse(exchange: HttpExchange, status: int, message: str, *, code: str | None = None) -> None:
     """Answers with an error in the shape that OpenAI's API uses."""
     kind = "invalid_request_error" if status < 500 else "server_error"
     exchange.respond_json(status, {"error": {"message": message, "type": kind, "param": None, "code": code}})
 
 
-def read_object(exchange: Exchange) -> dict[str, Any]:
+def read_object(exchange: HttpExchange) -> dict[str, Any]:
     """Return the body as a JSON object; an empty body is an empty one. Raises BadBody."""
     if not exchange.body:
         return {}

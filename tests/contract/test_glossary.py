@@ -11,7 +11,7 @@ from docs.generate import ROOTS
 from tests.contract.texts import CHECKOUT, assert_none
 from tests.golden import campaigns, probed
 from weighbridge.publish.site.page import page_of
-from weighbridge.publish.views.views import Column, Group
+from weighbridge.publish.views.views import TableColumn, TableGroup
 from weighbridge.record.run import Verdict
 
 # Units, percentiles and little words that join others in a heading.
@@ -36,9 +36,9 @@ def unexplained(heading: str, known: set[str]) -> list[str]:
 
 def headings(value: object) -> Iterator[str]:
     """Every heading of the tables below a view."""
-    if isinstance(value, Column):
+    if isinstance(value, TableColumn):
         yield value.full
-    elif isinstance(value, Group):
+    elif isinstance(value, TableGroup):
         yield value.text
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         for item in dataclasses.fields(value):

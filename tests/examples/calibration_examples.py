@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tests.examples.judge_examples import campaign
-from weighbridge.judge.calibration.certificate import Findings, Origin, certify
+from weighbridge.judge.calibration.certificate import CertificateOrigin, Findings, certify
 from weighbridge.judge.calibration.joined_quantiles import Timed
 from weighbridge.judge.calibration.known_delays import DelayBlock, KnownDelay, LaneSamples, aa_pair, measure
 from weighbridge.record.campaign import CampaignRecord
@@ -62,5 +62,7 @@ def certificate(record: CampaignRecord | None = None, *, made_at: datetime = MAD
         ),
         resolution=aa_pair([(lane(1), lane(2)), (lane(3), lane(4)), (lane(5), lane(6))], "plain", "mixed"),
     )
-    origin = Origin(found.campaign, made_at, found.method_version, found.weighbridge_version, found.host, found.tools)
+    origin = CertificateOrigin(
+        found.campaign, made_at, found.method_version, found.weighbridge_version, found.host, found.tools
+    )
     return certify(origin, findings, is_quick=changes.pop("is_quick", False))

@@ -16,7 +16,7 @@ from tests.examples.gateway_lane import ask, program
 from weighbridge.command import Command, Ended
 from weighbridge.load.contract.bodies import BodyPlan, write_bodies
 from weighbridge.load.contract.driver import Driver, LoadPlan
-from weighbridge.load.contract.reading import Reading
+from weighbridge.load.contract.reading import ReportReading
 from weighbridge.matrix.loads import ClientsLoad, Load, RateLoad
 from weighbridge.matrix.requests import Mode, PayloadSpec
 from weighbridge.record.samples import SampleTable
@@ -46,7 +46,7 @@ class Driven:
     ended: Ended
 
     @property
-    def reading(self) -> Reading:
+    def reading(self) -> ReportReading:
         return self.driver.read(self.driver.outputs(self.plan, self.ended.exit_code, self.ended.stderr))
 
     @property

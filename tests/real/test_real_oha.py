@@ -19,7 +19,7 @@ from mocks.stamps import find_reference
 from weighbridge.command import Command
 from weighbridge.load.contract.bodies import BodyPlan, write_bodies
 from weighbridge.load.contract.driver import LoadPlan
-from weighbridge.load.contract.reading import Reading
+from weighbridge.load.contract.reading import ReportReading
 from weighbridge.load.drivers import DRIVERS
 from weighbridge.load.oha.argv import parse_argv
 from weighbridge.matrix.loads import ClientsLoad, Load, RateLoad
@@ -118,7 +118,7 @@ def _running(server: Server) -> Iterator[Server]:
 class Window:
     """One window as it was driven."""
 
-    reading: Reading
+    reading: ReportReading
     cut: bool
     command: Command
     out_dir: Path

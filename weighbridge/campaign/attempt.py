@@ -66,7 +66,7 @@ class Attempt:
 
 
 @dataclass(frozen=True)
-class Attempts:
+class AttemptMaker:
     """Makes attempts on a rig and commits each to the store that it is told."""
 
     request: CampaignRequest

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from weighbridge.errors import WeighbridgeError
-from weighbridge.judge.calibration.certificate import Origin, invalid
+from weighbridge.judge.calibration.certificate import CertificateOrigin, invalid
 from weighbridge.record.campaign import CampaignRecord
 from weighbridge.record.certificate import Certificate
 from weighbridge.record.figures import Absent
@@ -45,8 +45,8 @@ def _certificates(results: Path) -> list[Certificate]:
     return found
 
 
-def _origin(record: CampaignRecord) -> Origin:
-    return Origin(
+def _origin(record: CampaignRecord) -> CertificateOrigin:
+    return CertificateOrigin(
         campaign=record.campaign,
         made_at=datetime.now(UTC),
         method_version=record.method_version,

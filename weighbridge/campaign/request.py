@@ -55,7 +55,7 @@ class CampaignRequest:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CampaignOutcome:
     """How a campaign ended: its folder, its summary, the exit code of the task and one sentence."""
 
     folder: Path

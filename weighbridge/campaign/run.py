@@ -10,15 +10,15 @@ from contextlib import suppress
 from pathlib import Path
 
 from weighbridge import resources
-from weighbridge.campaign.attempt import Attempts
+from weighbridge.campaign.attempt import AttemptMaker
 from weighbridge.campaign.calibration.calibrate import calibration_schedule
-from weighbridge.campaign.calibration.setting import Setting
+from weighbridge.campaign.calibration.setting import CalibrationContext
 from weighbridge.campaign.campaign_record import open_record
 from weighbridge.campaign.certificate_lookup import certificate_for
 from weighbridge.campaign.event_log import EventLog, utc_now
 from weighbridge.campaign.programs import find_programs
-from weighbridge.campaign.request import CampaignRequest, Outcome
-from weighbridge.campaign.runner import Runner
+from weighbridge.campaign.request import CampaignOutcome, CampaignRequest
+from weighbridge.campaign.runner import VisitRunner
 from weighbridge.campaign.schedule import Schedule, matrix_schedule
 from weighbridge.campaign.window.ground_truth import Truth
 from weighbridge.errors import InputError, Interrupted, WeighbridgeError
@@ -48,7 +48,7 @@ from weighbridge.rig.processes.supervisor import Supervisor
 _PORT_COUNT = 6
 
 
-def run_campaign(request: CampaignRequest, listener: Listener, environ: Mapping[str, str]) -> Outcome:
+def run_campaign(request: CampaignRequest, listener: Listener, environ: Mapping[str, str]) -> CampaignOutcome:
     """Run the matrix and keep what was seen; whatever ends the campaign, its folder tells how far it came.
 
     Raises Interrupted after the campaign was closed properly. WeighbridgeErrors before the first window leave no
@@ -112,7 +112,7 @@ class _Campaign:
         self._event_log = event_log
         self._listener = listener
 
-    def run(self, ports: Ports, order: Sequence[Sequence[Cell]], cpus: CpuPlan | None) -> Outcome:
+    def run(self, ports: Ports, order: Sequence[Sequence[Cell]], cpus: CpuPlan | None) -> CampaignOutcome:
         """Make the schedule, then close the campaign, however that ended."""
         self._event_log.write("began", cells=len(self._request.cells), ports=list(ports.numbers))
         try:
@@ -156,16 +156,18 @@ class _Campaign:
             spec = request.loaded.matrix.calibration
             programs = find_programs(request, self._supervisor.search_path)
             truth = Truth(spec.recipe if spec else None)
-            attempts = Attempts(request, rig, programs, truth, self._event_log, self._store.record().host.cpu_count)
-            runner = Runner(attempts, self._store, self._listener, _estimate(order, request.loaded))
-            setting = None if spec is None else Setting(request, programs, self._store, spec)
+            attempts = AttemptMaker(
+                request, rig, programs, truth, self._event_log, self._store.record().host.cpu_count
+            )
+            runner = VisitRunner(attempts, self._store, self._listener, _estimate(order, request.loaded))
+            setting = None if spec is None else CalibrationContext(request, programs, self._store, spec)
             certificate = runner.run(_schedule(order, request.loaded.matrix.accept.attempts_per_run, setting))
             if certificate is not None:
                 self._store.write_document("certificate.json", certificate)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
 
-    def _close(self, status: str, code: int | None, text: str) -> Outcome:
+    def _close(self, status: str, code: int | None, text: str) -> CampaignOutcome:
         """Write the summary and the last word; a full disk loses these two, never a committed run."""
         self._store.free_reserve()
         runs = self._store.runs()
@@ -191,11 +193,11 @@ class _Campaign:
             self._store.write_document("summary.json", summary)
             self._store.finish(finished)
         self._listener.ended(finished.text)
-        return Outcome(self._store.folder, summary, code, finished.text)
+        return CampaignOutcome(self._store.folder, summary, code, finished.text)
 
 
 def _schedule(
-    order: Sequence[Sequence[Cell]], attempts_per_run: int, setting: Setting | None
+    order: Sequence[Sequence[Cell]], attempts_per_run: int, setting: CalibrationContext | None
 ) -> Schedule[Certificate | None]:
     """Yield the visits of the matrix, then those of its calibration, and return the certificate of one."""
     yield from matrix_schedule(order, attempts_per_run)

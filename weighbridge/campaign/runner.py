@@ -5,7 +5,7 @@ A lane that fails is recorded and the schedule goes on; only a signal, a full di
 
 from __future__ import annotations
 
-from weighbridge.campaign.attempt import Attempts
+from weighbridge.campaign.attempt import AttemptMaker
 from weighbridge.campaign.schedule import Result, Schedule, Visit, VisitOutcome
 from weighbridge.campaign.visit import Tally, VisitRun
 from weighbridge.matrix.estimate import Estimate, estimate
@@ -14,10 +14,10 @@ from weighbridge.record.store import CampaignStore
 from weighbridge.rig.machine.idle_gate import Limits, wait_idle
 
 
-class Runner:
+class VisitRunner:
     """Makes the visits of a campaign one after the other."""
 
-    def __init__(self, attempts: Attempts, store: CampaignStore, listener: Listener, planned: Estimate) -> None:
+    def __init__(self, attempts: AttemptMaker, store: CampaignStore, listener: Listener, planned: Estimate) -> None:
         self._attempts = attempts
         self._store = store
         self._listener = listener

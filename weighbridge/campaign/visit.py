@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from weighbridge.campaign.attempt import Attempt, Attempts
+from weighbridge.campaign.attempt import Attempt, AttemptMaker
 from weighbridge.campaign.lanes import lane_setup
 from weighbridge.campaign.schedule import Visit, VisitOutcome, WindowSpec
 from weighbridge.campaign.window import early_ready
@@ -65,7 +65,7 @@ class Prepared:
 class VisitRun:
     """A visit that is made: attempts on a rig, kept in `store`, told to `listener` and counted in `tally`."""
 
-    attempts: Attempts
+    attempts: AttemptMaker
     store: CampaignStore
     listener: Listener
     tally: Tally

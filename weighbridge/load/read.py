@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from weighbridge.load.contract.formats import Beside, Formats
-from weighbridge.load.contract.reading import Reading
+from weighbridge.load.contract.reading import ReportReading
 from weighbridge.load.drivers import DRIVERS
 from weighbridge.load.reports.document import read_as
 from weighbridge.matrix.suggest import listed
@@ -24,7 +24,7 @@ FORMATS = Formats(
 
 def read_report(
     file: Path, *, argv: Sequence[str] | None = None, samples: Path | None = None, tool_version: str | None = None
-) -> Reading:
+) -> ReportReading:
     """Return the reading of the output in `file`, whichever driver's it is.
 
     `argv` are the tool's arguments, `samples` its SQLite file or its CSV of samples. What is not given is not

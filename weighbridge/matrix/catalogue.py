@@ -12,7 +12,7 @@ from pathlib import Path
 
 from weighbridge.errors import InputError, Place
 from weighbridge.matrix.explain import validated
-from weighbridge.matrix.recipe import RECIPE_FILE, Origin, Recipe
+from weighbridge.matrix.recipe import RECIPE_FILE, Recipe, RecipeOrigin
 from weighbridge.matrix.recipe_check import check_recipe
 from weighbridge.matrix.strict import NAME_PATTERN
 from weighbridge.matrix.yamltext import read_yaml
@@ -70,7 +70,7 @@ def read_recipe(folder: Path) -> Recipe:
         raise InputError(
             "is no mapping", place=source.place(()), expected="expected keys such as schema, name and start"
         )
-    recipe = validated(Recipe, source.data, source, context=Origin(id=name, folder=folder, files=files))
+    recipe = validated(Recipe, source.data, source, context=RecipeOrigin(id=name, folder=folder, files=files))
     check_recipe(recipe, source)
     return recipe
 

@@ -24,7 +24,7 @@ from weighbridge.matrix.suggest import listed, nearest
 
 
 @dataclass(frozen=True)
-class _Gateway:
+class _ListedGateway:
     """A listed gateway with its recipe; the baseline comes first and has chain `none` only."""
 
     entry: GatewayEntry
@@ -32,7 +32,7 @@ class _Gateway:
 
 
 @dataclass(frozen=True)
-class _Window:
+class _WithoutLane:
     """Everything of a cell but its lane."""
 
     mode: Mode
@@ -56,13 +56,13 @@ def expand(loaded: LoadedMatrix, catalogue: Catalogue) -> tuple[Cell, ...]:
     return _selected(loaded, cells)
 
 
-def _gateways(loaded: LoadedMatrix, catalogue: Catalogue) -> list[_Gateway]:
+def _gateways(loaded: LoadedMatrix, catalogue: Catalogue) -> list[_ListedGateway]:
     baseline = catalogue.get(BASELINE)
     if baseline is None:
         raise InputError(
             f"no recipe folder holds {BASELINE}", expected="expected the recipes that come with Weighbridge"
         )
-    found = [_Gateway(GatewayEntry(id=BASELINE), baseline)]
+    found = [_ListedGateway(GatewayEntry(id=BASELINE), baseline)]
     measured: dict[tuple[str, tuple[tuple[str, str], ...]], str] = {}
     for number, entry in enumerate(loaded.matrix.gateways):
         if entry.id == BASELINE:
@@ -82,7 +82,7 @@ def _gateways(loaded: LoadedMatrix, catalogue: Catalogue) -> list[_Gateway]:
             problem = f"{entry.name} is the same as {measured[effective]}, whose settings are the defaults"
             raise InputError(problem, place=loaded.place(("gateways", number)), expected="expected other settings")
         measured[effective] = entry.name
-        found.append(_Gateway(entry, recipe))
+        found.append(_ListedGateway(entry, recipe))
     return found
 
 
@@ -101,7 +101,7 @@ def _check_settings(loaded: LoadedMatrix, number: int, entry: GatewayEntry, reci
             raise InputError(f"{value!r} is not allowed", place=place, expected=expected, suggestion=near)
 
 
-def _check_claims(loaded: LoadedMatrix, gateways: Sequence[_Gateway]) -> None:
+def _check_claims(loaded: LoadedMatrix, gateways: Sequence[_ListedGateway]) -> None:
     """Each chain and mode is claimed by at least one listed gateway."""
     recipes = [gateway.recipe for gateway in gateways if gateway.recipe.id != BASELINE]
     chains = sorted({chain for recipe in recipes for chain in recipe.chains})
@@ -121,7 +121,7 @@ def _check_claims(loaded: LoadedMatrix, gateways: Sequence[_Gateway]) -> None:
             )
 
 
-def _product(loaded: LoadedMatrix, gateways: Sequence[_Gateway]) -> Iterator[Cell]:
+def _product(loaded: LoadedMatrix, gateways: Sequence[_ListedGateway]) -> Iterator[Cell]:
     matrix, named = loaded.matrix, named_in(loaded.matrix)
     windows = list(_windows(loaded))
     for gateway in gateways:
@@ -133,7 +133,7 @@ def _product(loaded: LoadedMatrix, gateways: Sequence[_Gateway]) -> Iterator[Cel
                     yield _cell(gateway.recipe, lane, window, named)
 
 
-def _windows(loaded: LoadedMatrix) -> Iterator[_Window]:
+def _windows(loaded: LoadedMatrix) -> Iterator[_WithoutLane]:
     matrix = loaded.matrix
     companion = companion_of(matrix.driver, loaded.drivers)
     for mode in matrix.modes:
@@ -142,14 +142,14 @@ def _windows(loaded: LoadedMatrix) -> Iterator[_Window]:
                 target = Target(answer, answer == next(_answers(matrix)), mode, companion)
                 for load in matrix.loads.loads(target):
                     driver = driver_of(load.kind, matrix.driver, loaded.drivers)
-                    yield _Window(mode, payload.spec(payload_name), answer, load, driver)
+                    yield _WithoutLane(mode, payload.spec(payload_name), answer, load, driver)
 
 
 def _answers(matrix: Matrix) -> Iterator[AnswerSpec]:
     return (answer.spec(name) for name, answer in matrix.answers.items())
 
 
-def _cell(recipe: Recipe, lane: LaneKey, window: _Window, named: frozenset[str]) -> Cell:
+def _cell(recipe: Recipe, lane: LaneKey, window: _WithoutLane, named: frozenset[str]) -> Cell:
     cell = Cell(
         id="",
         lane=lane,

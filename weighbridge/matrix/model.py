@@ -69,7 +69,7 @@ class Payload(Strict):
         return PayloadSpec(name, self.system_bytes, self.user_bytes)
 
 
-class Answer(Strict):
+class ProviderProfile(Strict):
     """Timing of the mock provider's answer."""
 
     delay_s: Annotated[float, duration(0, 600)] = Field(
@@ -128,7 +128,9 @@ class Matrix(Strict):
     disks: Annotated[dict[Name, Disk], Field(min_length=1)] = Field(description="Disks by name, such as {work: {}}.")
     modes: Annotated[tuple[Mode, ...], Field(min_length=1)] = Field(description="Modes: plain, stream.")
     payloads: Annotated[dict[Name, Payload], Field(min_length=1)] = Field(description="Prompt sizes by name.")
-    answers: Annotated[dict[Name, Answer], Field(min_length=1)] = Field(description="Provider answers by name.")
+    answers: Annotated[dict[Name, ProviderProfile], Field(min_length=1)] = Field(
+        description="Provider answers by name."
+    )
     loads: Loads = Field(description=f"Loads: {', '.join(Loads.model_fields)}.")
     driver: DriverName = Field(default="oha", description="Load generator.")
     runs: Annotated[int, whole(1, RUNS_LIMIT)] = Field(description="Accepted runs wanted of each cell, such as 3.")

@@ -111,7 +111,7 @@ class Needs(Strict):
 
 
 @dataclass(frozen=True)
-class Origin:
+class RecipeOrigin:
     """Where a recipe came from: its id, its folder, and every file of it by relative path."""
 
     id: str
@@ -153,11 +153,11 @@ class Recipe(Strict):
     overhead_header: OverheadHeader | None = Field(default=None, description="Where it tells its own overhead.")
     needs: Needs = Field(default=Needs(), description="What it needs beside the provider.")
 
-    _origin: Origin = PrivateAttr()
+    _origin: RecipeOrigin = PrivateAttr()
 
     def model_post_init(self, context: Any) -> None:
-        """Keep where the recipe came from; validation is given an Origin as its context."""
-        if not isinstance(context, Origin):
+        """Keep where the recipe came from; validation is given a RecipeOrigin as its context."""
+        if not isinstance(context, RecipeOrigin):
             raise TypeError("a recipe is read by matrix.catalogue, which knows its folder")
         self._origin = context
 

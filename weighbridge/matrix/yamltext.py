@@ -85,7 +85,7 @@ def path_text(path: KeyPath) -> str:
 
 def read_yaml(file: Path, text: bytes) -> YamlText:
     """Read data and places of one strict YAML document; InputError with file, line and column otherwise."""
-    return _Reader(file, text).read()
+    return _YamlReader(file, text).read()
 
 
 def decode(file: Path, text: bytes) -> str:
@@ -101,7 +101,7 @@ def decode(file: Path, text: bytes) -> str:
         raise InputError(problem, place=place, expected="expected UTF-8 text") from None
 
 
-class _Reader:
+class _YamlReader:
     """One pass over the events of one file."""
 
     def __init__(self, file: Path, text: bytes) -> None:

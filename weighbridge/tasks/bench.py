@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from weighbridge import resources, units
-from weighbridge.campaign.request import CampaignRequest, Outcome
+from weighbridge.campaign.request import CampaignOutcome, CampaignRequest
 from weighbridge.campaign.run import run_campaign
 from weighbridge.errors import InputError
 from weighbridge.load.drivers import DRIVERS
@@ -103,7 +103,7 @@ def _request(opened: Opened, places: _Places, provisions: Provisions) -> Campaig
     )
 
 
-def _report(outcome: Outcome, site: Path, *, as_json: bool) -> None:
+def _report(outcome: CampaignOutcome, site: Path, *, as_json: bool) -> None:
     if as_json:
         cli.say(outcome.summary.to_json())
     else:

@@ -11,7 +11,7 @@ import time
 
 from mocks.gateway.faults import values
 from mocks.gateway.faults.ground_truth import GroundTruth, Wrap
-from mocks.gateway.visit import Handle, Visit
+from mocks.gateway.visit import ClientRequest, Handle
 from mocks.wire import DueTimes
 
 EXIT_CODE = 70
@@ -27,7 +27,7 @@ def slow_capacity(value: str, truth: GroundTruth) -> Wrap:
         due_times = DueTimes()
         free_ns = 0
 
-        def handle(visit: Visit) -> None:
+        def handle(visit: ClientRequest) -> None:
             nonlocal free_ns
             truth.request_count += 1
             due_ns = max(time.monotonic_ns(), free_ns)
@@ -44,7 +44,7 @@ def error500(value: str, truth: GroundTruth) -> Wrap:
     every = values.read_count(value, default=1)
 
     def wrap(proxy: Handle) -> Handle:
-        def handle(visit: Visit) -> None:
+        def handle(visit: ClientRequest) -> None:
             truth.request_count += 1
             if truth.request_count % every:
                 proxy(visit)
@@ -62,7 +62,7 @@ def late_ready(value: str, truth: GroundTruth) -> Wrap:
     until_ns = time.monotonic_ns() + values.read_duration_ns(value)
 
     def wrap(proxy: Handle) -> Handle:
-        def handle(visit: Visit) -> None:
+        def handle(visit: ClientRequest) -> None:
             truth.request_count += 1
             if time.monotonic_ns() >= until_ns:
                 proxy(visit)
@@ -79,7 +79,7 @@ def html(value: str, truth: GroundTruth) -> Wrap:
     values.read_nothing(value)
 
     def wrap(_proxy: Handle) -> Handle:
-        def handle(visit: Visit) -> None:
+        def handle(visit: ClientRequest) -> None:
             truth.request_count += 1
             visit.respond(200, (("content-type", "text/html; charset=utf-8"),), _PAGE)
 
@@ -93,7 +93,7 @@ def die(value: str, truth: GroundTruth) -> Wrap:
     served_count = values.read_count(value)
 
     def wrap(proxy: Handle) -> Handle:
-        def handle(visit: Visit) -> None:
+        def handle(visit: ClientRequest) -> None:
             truth.request_count += 1
             if truth.request_count > served_count:
                 os._exit(EXIT_CODE)
@@ -109,7 +109,7 @@ def hang(value: str, truth: GroundTruth) -> Wrap:
     first = values.read_count(value)
 
     def wrap(proxy: Handle) -> Handle:
-        def handle(visit: Visit) -> None:
+        def handle(visit: ClientRequest) -> None:
             truth.request_count += 1
             if truth.request_count < first:
                 proxy(visit)

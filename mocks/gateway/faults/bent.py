@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
-from mocks.gateway.visit import Headers, Visit
+from mocks.gateway.visit import ClientRequest, Headers
 
 
 class Bend(Protocol):
@@ -24,7 +24,7 @@ class Bend(Protocol):
 class Bent:
     """The client's visit behind a bend."""
 
-    def __init__(self, visit: Visit, bend: Bend) -> None:
+    def __init__(self, visit: ClientRequest, bend: Bend) -> None:
         self._visit = visit
         self._bend = bend
         self._ended = False

@@ -6,7 +6,7 @@ from mocks.gateway.faults import values
 from mocks.gateway.faults.bent import Bent
 from mocks.gateway.faults.ground_truth import GroundTruth, Wrap
 from mocks.gateway.faults.streams import Unbent
-from mocks.gateway.visit import Handle, Headers, Visit
+from mocks.gateway.visit import ClientRequest, Handle, Headers
 
 _CLOSE = ("connection", "close")
 
@@ -28,7 +28,7 @@ def close(value: str, truth: GroundTruth) -> Wrap:
     values.read_nothing(value)
 
     def wrap(proxy: Handle) -> Handle:
-        def handle(visit: Visit) -> None:
+        def handle(visit: ClientRequest) -> None:
             truth.request_count += 1
             proxy(_Closing(visit, Unbent()))
 

@@ -16,13 +16,13 @@ from hashlib import blake2b
 
 from mocks import stamps
 from mocks.burn import burn as burn_cpu
-from mocks.gateway.answer import Answer
+from mocks.gateway.answer import UpstreamResponse
 from mocks.gateway.faults import values
 from mocks.gateway.faults.ground_truth import ASKED_COLUMNS, CPU_COLUMNS, GroundTruth, Rows, Wrap
-from mocks.gateway.proxy import Provider
+from mocks.gateway.proxy import ProviderClient
 from mocks.gateway.refusal import Refused
 from mocks.gateway.upstream import Call
-from mocks.gateway.visit import Handle, Visit
+from mocks.gateway.visit import ClientRequest, Handle
 from mocks.wire import DueTimes
 
 _MS_NS = 1_000_000
@@ -83,7 +83,7 @@ def delay(value: str, truth: GroundTruth) -> Wrap:  # noqa: ARG001 - every fault
     return lambda proxy: proxy
 
 
-def delayed(value: str, truth: GroundTruth) -> Callable[[Provider], Provider]:
+def delayed(value: str, truth: GroundTruth) -> Callable[[ProviderClient], ProviderClient]:
     """Return what delays each request right before it is sent to the provider, and records it.
 
     There the gateway's own work on the request lies behind it: were it to come after a sleep, on a core that has gone
@@ -107,14 +107,14 @@ def draw_of(value: str) -> DrawNs:
 class _DelayedProvider:
     """The provider behind a delay."""
 
-    def __init__(self, provider: Provider, value: str, truth: GroundTruth) -> None:
+    def __init__(self, provider: ProviderClient, value: str, truth: GroundTruth) -> None:
         self._provider = provider
         self._value = value
         self._truth = truth
         self._due_times = DueTimes()
         self._draws: dict[str, DrawNs] = {}
 
-    async def send(self, call: Call, opened: Callable[[Answer], None]) -> Answer:
+    async def send(self, call: Call, opened: Callable[[UpstreamResponse], None]) -> UpstreamResponse:
         """Delay a call, then send it and return the provider's answer."""
         truth = self._truth
         truth.request_count += 1
@@ -162,7 +162,7 @@ def _before_proxy(draw_ns: DrawNs, work: Callable[[], tuple[int, ...]], truth: G
     def wrap(proxy: Handle) -> Handle:
         due_times = DueTimes()
 
-        def handle(visit: Visit) -> None:
+        def handle(visit: ClientRequest) -> None:
             truth.request_count += 1
             rows: Rows = truth.rows
             letters = stamps.find_reference(visit.body)

@@ -13,14 +13,14 @@ from mocks.gateway.faults import values
 from mocks.gateway.faults.bent import Bent
 from mocks.gateway.faults.ground_truth import GroundTruth, Wrap
 from mocks.gateway.faults.streams import Events
-from mocks.gateway.visit import Handle, Visit
+from mocks.gateway.visit import ClientRequest, Handle
 from mocks.wire import DueTimes
 
 
 class Repaced:
     """One stream: all of its events are kept, and from its end on one is sent every `gap_ns`."""
 
-    def __init__(self, visit: Visit, gap_ns: int, due_times: DueTimes) -> None:
+    def __init__(self, visit: ClientRequest, gap_ns: int, due_times: DueTimes) -> None:
         self._visit = visit
         self._gap_ns = gap_ns
         self._due_times = due_times
@@ -61,7 +61,7 @@ def repace(value: str, truth: GroundTruth) -> Wrap:
     def wrap(proxy: Handle) -> Handle:
         due_times = DueTimes()
 
-        def handle(visit: Visit) -> None:
+        def handle(visit: ClientRequest) -> None:
             truth.request_count += 1
             proxy(Bent(visit, Repaced(visit, gap_ns, due_times)))
 

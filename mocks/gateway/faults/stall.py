@@ -14,7 +14,7 @@ from mocks.gateway.faults import values
 from mocks.gateway.faults.bent import Bent
 from mocks.gateway.faults.ground_truth import GroundTruth, Wrap
 from mocks.gateway.faults.streams import Events, is_content
-from mocks.gateway.visit import Handle, Visit
+from mocks.gateway.visit import ClientRequest, Handle
 from mocks.wire import DueTimes
 
 STALL_NS = 500_000_000
@@ -23,7 +23,9 @@ STALL_NS = 500_000_000
 class Stalled:
     """One stream, held back from its content event `number` on, counted from 1."""
 
-    def __init__(self, visit: Visit, number: int, due_times: DueTimes, reported: Callable[[int], None]) -> None:
+    def __init__(
+        self, visit: ClientRequest, number: int, due_times: DueTimes, reported: Callable[[int], None]
+    ) -> None:
         self._visit = visit
         self._number = number
         self._due_times = due_times
@@ -84,7 +86,7 @@ def stall(value: str, truth: GroundTruth) -> Wrap:
     def wrap(proxy: Handle) -> Handle:
         due_times = DueTimes()
 
-        def handle(visit: Visit) -> None:
+        def handle(visit: ClientRequest) -> None:
             truth.request_count += 1
             rows = truth.rows
             letters = stamps.find_reference(visit.body)

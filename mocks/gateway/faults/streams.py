@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from mocks.gateway.faults import values
 from mocks.gateway.faults.bent import Bend, Bent
 from mocks.gateway.faults.ground_truth import GroundTruth, Wrap
-from mocks.gateway.visit import Handle, Visit
+from mocks.gateway.visit import ClientRequest, Handle
 
 _CONTENT = re.compile(rb'"content":\s*"[^"]')
 _END_MARKER = b"data: [DONE]"
@@ -144,7 +144,7 @@ class Endless:
 
 def _bending(make: Callable[[], Bend], truth: GroundTruth) -> Wrap:
     def wrap(proxy: Handle) -> Handle:
-        def handle(visit: Visit) -> None:
+        def handle(visit: ClientRequest) -> None:
             truth.request_count += 1
             proxy(Bent(visit, make()))
 

@@ -35,7 +35,7 @@ CATALOGUE: Mapping[str, Policy] = {
 
 
 @dataclass(slots=True)
-class Verdict:
+class ChainVerdict:
     """What a chain made of a request or an answer, in the form that goes into the audit record."""
 
     masked_count: int = 0
@@ -65,9 +65,9 @@ class Chain:
         self.on_prompt = [(policy.name, policy.on_prompt) for policy in policies if policy.on_prompt]
         self.on_answer = [(policy.name, policy.on_answer) for policy in policies if policy.on_answer]
 
-    def judge_prompt(self, messages: Iterable[Any]) -> Verdict:
+    def judge_prompt(self, messages: Iterable[Any]) -> ChainVerdict:
         """Return the verdict on chat messages; masked text is written back into them."""
-        verdict = Verdict()
+        verdict = ChainVerdict()
         if not self.on_prompt:
             return verdict
         for message in messages:
@@ -82,13 +82,13 @@ class Chain:
                         part["text"] = self._apply(self.on_prompt, part["text"], verdict)
         return verdict
 
-    def judge_answer(self, texts: Sequence[str]) -> tuple[Verdict, list[str]]:
+    def judge_answer(self, texts: Sequence[str]) -> tuple[ChainVerdict, list[str]]:
         """Return the verdict on the texts of an answer's choices, and the texts to go on with."""
-        verdict = Verdict()
+        verdict = ChainVerdict()
         return verdict, [self._apply(self.on_answer, text, verdict) for text in texts]
 
     @staticmethod
-    def _apply(checks: Sequence[tuple[str, Check]], text: str, verdict: Verdict) -> str:
+    def _apply(checks: Sequence[tuple[str, Check]], text: str, verdict: ChainVerdict) -> str:
         original = text
         for name, check in checks:
             if verdict.blocked_by:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from weighbridge.errors import InputError
-from weighbridge.load.contract.reading import Reading
+from weighbridge.load.contract.reading import ReportReading
 from weighbridge.load.read import read_report
 from weighbridge.record.figures import Absent
 from weighbridge.record.load_report import LoadReport, Percentiles
@@ -56,7 +56,7 @@ class Capture:
     def argv(self) -> list[str]:
         return (self.folder / f"{self.case}.argv").read_text().splitlines()
 
-    def read(self, **others: Any) -> Reading:
+    def read(self, **others: Any) -> ReportReading:
         given = {"argv": self.argv, "samples": self.samples, "tool_version": self.folder.name}
         return read_report(self.file, **{**given, **others})
 
@@ -82,7 +82,7 @@ def _capture(tool: str, version: str, case: str) -> Capture:
     return next(c for c in CAPTURES if (c.tool, c.folder.name, c.case) == (tool, version, case))
 
 
-def _spread(reading: Reading) -> Percentiles:
+def _spread(reading: ReportReading) -> Percentiles:
     assert isinstance(reading.report.response_ms, Percentiles)
     return reading.report.response_ms
 

@@ -25,7 +25,7 @@ from mocks import stamps
 from mocks.provider.answers import AnswerPlan
 from mocks.provider.replies import PlainReply, StreamReply
 from mocks.provider.service import Provider
-from mocks.wire import DueTimes, Exchange, serve
+from mocks.wire import DueTimes, HttpExchange, serve
 from weighbridge.dialects.event_stream import read_events
 from weighbridge.dialects.openai_chat import read_stream
 
@@ -233,7 +233,7 @@ async def _stream_of(plan: AnswerPlan, requests: list[dict[str, Any]], stall_s: 
     due_times = DueTimes()
     provider = Provider(plan, "mock-model", due_times)
 
-    def handle(exchange: Exchange) -> None:
+    def handle(exchange: HttpExchange) -> None:
         provider.handle(exchange)
         if stall_s:
             due_times.at(exchange.received_ns + 50 * MS_NS, lambda: time.sleep(stall_s))

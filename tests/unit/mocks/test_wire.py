@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import uvloop
 
-from mocks.wire import DueTimes, Exchange, Server, serve
+from mocks.wire import DueTimes, HttpExchange, Server, serve
 from mocks.wire.protocol import BODY_LIMIT_BYTES, HEAD_LIMIT_BYTES, PIPELINE_LIMIT_COUNT, HttpConnection
 
 DEADLINE_S = 10.0
@@ -42,7 +42,7 @@ class Rig:
         """The result of a coroutine on the server's loop."""
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(DEADLINE_S)
 
-    def serve(self, handler: Callable[[Exchange], None], host: str = "127.0.0.1") -> Server:
+    def serve(self, handler: Callable[[HttpExchange], None], host: str = "127.0.0.1") -> Server:
         """A server for `handler` on a free port."""
         server = self.call(serve(handler, 0, host))
         self.servers.append(server)
@@ -90,15 +90,15 @@ def until(condition: Callable[[], bool]) -> None:
         time.sleep(0.002)
 
 
-def echo(exchange: Exchange) -> None:
+def echo(exchange: HttpExchange) -> None:
     """Answers with what it got."""
     exchange.respond(200, (("x-path", exchange.path), ("x-query", exchange.query)), exchange.body)
 
 
-def echo_later(rig: Rig, delay_ms: int) -> Callable[[Exchange], None]:
+def echo_later(rig: Rig, delay_ms: int) -> Callable[[HttpExchange], None]:
     """A handler that echoes when due."""
 
-    def handle(exchange: Exchange) -> None:
+    def handle(exchange: HttpExchange) -> None:
         rig.due_times.at(exchange.received_ns + delay_ms * 1_000_000, lambda: echo(exchange))
 
     return handle
@@ -110,7 +110,7 @@ LAST = b"GET /last HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 def test_pipelined_answers_keep_the_order_of_their_requests(rig: Rig) -> None:
     """A slow first request holds back the answers of the later ones; none is lost or overtakes."""
 
-    def handle(exchange: Exchange) -> None:
+    def handle(exchange: HttpExchange) -> None:
         if exchange.path == "/slow":
             rig.due_times.at(exchange.received_ns + 30_000_000, lambda: exchange.respond(200, (), b"[slow]"))
         elif exchange.path == "/stream":
@@ -151,10 +151,10 @@ def test_a_long_pipeline_is_answered_whole(rig: Rig) -> None:
 @pytest.mark.parametrize("framing", ["length", "chunked"])
 def test_a_request_split_into_bytes_is_the_same_request(rig: Rig, framing: str) -> None:
     """However the network cuts a request, path, query, headers and body are the same."""
-    seen: list[Exchange] = []
+    seen: list[HttpExchange] = []
     last_read_bytes: list[int] = []
 
-    def handle(exchange: Exchange) -> None:
+    def handle(exchange: HttpExchange) -> None:
         seen.append(exchange)
         last_read_bytes.extend(connection._read_bytes for connection in server._open)
         echo(exchange)
@@ -218,7 +218,7 @@ def test_a_connection_is_kept_alive_until_asked_to_close(rig: Rig) -> None:
 def test_each_call_sends_one_http_chunk(rig: Rig) -> None:
     """Chunk framing shows the handler's calls one by one; an empty call sends no chunk, which would end the body."""
 
-    def handle(exchange: Exchange) -> None:
+    def handle(exchange: HttpExchange) -> None:
         exchange.start_stream(200, (("content-type", "text/event-stream"),))
         for data in (b"ab", b"", b"c" * 17):
             exchange.send_chunk(data)
@@ -236,7 +236,7 @@ def test_each_call_sends_one_http_chunk(rig: Rig) -> None:
 def test_an_old_client_gets_a_stream_without_chunks(rig: Rig) -> None:
     """HTTP/1.0 knows no chunks: the bare bytes come, and the close ends them."""
 
-    def handle(exchange: Exchange) -> None:
+    def handle(exchange: HttpExchange) -> None:
         exchange.start_stream(200, ())
         exchange.send_chunk(b"bare")
         exchange.end_stream()
@@ -310,7 +310,7 @@ def test_bad_requests_are_refused_and_the_connection_ends(rig: Rig, case: str) -
 def test_a_handler_bug_costs_one_answer(rig: Rig) -> None:
     """An exception out of a handler is a 500 and is reported; the connection goes on."""
 
-    def handle(exchange: Exchange) -> None:
+    def handle(exchange: HttpExchange) -> None:
         if exchange.path == "/bug":
             raise RuntimeError("injected")
         echo(exchange)
@@ -338,9 +338,9 @@ def test_an_answer_is_given_once(rig: Rig) -> None:
 def test_a_client_that_goes_is_noticed_once(rig: Rig) -> None:
     """`on_gone` is called once, in mid-stream, and what is sent afterwards is silently dropped."""
     gone: list[str] = []
-    held: list[Exchange] = []
+    held: list[HttpExchange] = []
 
-    def handle(exchange: Exchange) -> None:
+    def handle(exchange: HttpExchange) -> None:
         exchange.on_gone(lambda: gone.append(exchange.path))
         exchange.start_stream(200, ())
         exchange.send_chunk(b"x")
@@ -365,7 +365,7 @@ def test_an_answered_or_cut_request_has_no_gone_client(rig: Rig) -> None:
     """Neither the close after a whole answer nor our own abort counts as a client that went."""
     gone: list[str] = []
 
-    def handle(exchange: Exchange) -> None:
+    def handle(exchange: HttpExchange) -> None:
         exchange.on_gone(lambda: gone.append(exchange.path))
         if exchange.path == "/cut":
             exchange.start_stream(200, ())
@@ -406,7 +406,7 @@ def test_no_garbage_is_left_for_a_collector_that_is_off(rig: Rig) -> None:
                 client.sendall(b"GET /a HTTP/1.1\r\nHost: x\r\n\r\n" + LAST)
                 read_all(client)
         until(lambda: server.open_count == 0)
-        left = [kind.__name__ for kind in map(type, gc.get_objects()) if kind in (Exchange, HttpConnection)]
+        left = [kind.__name__ for kind in map(type, gc.get_objects()) if kind in (HttpExchange, HttpConnection)]
     finally:
         gc.enable()
 
@@ -461,7 +461,7 @@ def test_wrk_counts_what_was_served(rig: Rig, tool) -> None:
     """Requests handled are those that wrk counts, but for at most one a connection in flight at its end."""
     handled = [0]
 
-    def handle(exchange: Exchange) -> None:
+    def handle(exchange: HttpExchange) -> None:
         handled[0] += 1
         exchange.respond(200, (), b"ok")
 

@@ -9,7 +9,7 @@ import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from weighbridge.campaign.calibration.setting import SHELF, Setting, clients_load, rate_load
+from weighbridge.campaign.calibration.setting import SHELF, CalibrationContext, clients_load, rate_load
 from weighbridge.campaign.schedule import Schedule, Visit, WindowSpec, block
 from weighbridge.judge.calibration.joined_quantiles import quantile_ns
 from weighbridge.judge.calibration.lane_samples import good_rows
@@ -42,7 +42,7 @@ class Direct:
     ceiling: CeilingOrUnknown = NO_CEILING
 
 
-def direct_lane(setting: Setting, baselines: Baselines | None) -> Schedule[Direct]:
+def direct_lane(setting: CalibrationContext, baselines: Baselines | None) -> Schedule[Direct]:
     """Yield every window of the direct lane, and return what they showed."""
     if baselines is None:
         return Direct()
@@ -53,7 +53,7 @@ def direct_lane(setting: Setting, baselines: Baselines | None) -> Schedule[Direc
     )
 
 
-def driver_baselines(setting: Setting, baselines: Baselines) -> Schedule[tuple[DriverBaseline, ...]]:
+def driver_baselines(setting: CalibrationContext, baselines: Baselines) -> Schedule[tuple[DriverBaseline, ...]]:
     """Yield windows of each driver, interleaved; return the medians of service time above the provider's own."""
     load = rate_load(baselines.rate_rps, baselines.request_count, _CONNECTIONS)
     there = [driver for driver in baselines.drivers if driver in setting.programs.tools]
@@ -75,7 +75,7 @@ def driver_baselines(setting: Setting, baselines: Baselines) -> Schedule[tuple[D
     )
 
 
-def stamping(setting: Setting, baselines: Baselines) -> Schedule[StampingResult]:
+def stamping(setting: CalibrationContext, baselines: Baselines) -> Schedule[StampingResult]:
     """Yield pairs of windows, stamped and not, whose order turns; return stamped minus unstamped, medians."""
     load = rate_load(baselines.rate_rps, baselines.request_count, _CONNECTIONS)
     names = {True: "stamped", False: "unstamped"}
@@ -91,7 +91,7 @@ def stamping(setting: Setting, baselines: Baselines) -> Schedule[StampingResult]
     return StampingResult(shift_p50_ms=_minus(*totals), cpu_ms_per_request=_minus(*cpus))
 
 
-def mock_ceiling(setting: Setting) -> Schedule[CeilingOrUnknown]:
+def mock_ceiling(setting: CalibrationContext) -> Schedule[CeilingOrUnknown]:
     """Yield a window of 32 clients, by the fastest driver; return the plain answers a second of the mock."""
     driver = max(setting.programs.tools, key=lambda name: DRIVERS[name].capabilities.ceiling_count)
     load = clients_load(_CEILING_CLIENTS, DRIVERS[driver].capabilities.ceiling_count)
@@ -106,7 +106,7 @@ def mock_ceiling(setting: Setting) -> Schedule[CeilingOrUnknown]:
     return UnknownCeiling(absent="not_measured" if record.reason is None else record.reason.code)
 
 
-def _direct(setting: Setting, turns: Sequence[Sequence[WindowSpec]]) -> Schedule[tuple[RunRecord, ...]]:
+def _direct(setting: CalibrationContext, turns: Sequence[Sequence[WindowSpec]]) -> Schedule[tuple[RunRecord, ...]]:
     """Yield a visit for each turn, numbered as a block, after one wait for an idle machine."""
     visits = [
         Visit((setting.direct,), tuple(windows), number, preparation="bare", shelf=SHELF)
@@ -131,7 +131,7 @@ def _baseline(
     )
 
 
-def _total_p50_ms(setting: Setting, run: RunRecord) -> float | None:
+def _total_p50_ms(setting: CalibrationContext, run: RunRecord) -> float | None:
     if not run.accepted:
         return None
     trace = setting.stored(run).trace("plain", setting.answer, _CONNECTIONS)

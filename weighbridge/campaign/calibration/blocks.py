@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from weighbridge.campaign.calibration.setting import SHELF, Setting, rate_load
+from weighbridge.campaign.calibration.setting import SHELF, CalibrationContext, rate_load
 from weighbridge.campaign.schedule import Judge, Route, Schedule, Visit, WindowSpec, block
 from weighbridge.judge.calibration.known_delays import KnownDelay, measure
 from weighbridge.judge.calibration.lane_samples import MeasuredLane, delay_block, measured_lane, timed_rows
@@ -34,7 +34,7 @@ TWINS = (f"{CONTROL} a", f"{CONTROL} b")
 
 
 @dataclass(frozen=True)
-class Kind:
+class BlockKind:
     """Mode and condition of mixed blocks."""
 
     mode: Mode
@@ -50,7 +50,7 @@ class Kind:
 class MixedBlock:
     """One block that counts: its lanes by name."""
 
-    kind: Kind
+    kind: BlockKind
     number: int
     lanes: Mapping[str, MeasuredLane]
 
@@ -71,10 +71,10 @@ class Made:
     repeats_remaining: int
 
 
-ReadBlock = Callable[[RunRecord, Kind], MixedBlock]
+ReadBlock = Callable[[RunRecord, BlockKind], MixedBlock]
 
 
-def mixed_blocks(setting: Setting) -> Schedule[MixedBlocks]:
+def mixed_blocks(setting: CalibrationContext) -> Schedule[MixedBlocks]:
     """Yield every block that the matrix asks for, and more of them where it asks for that."""
     left, parts = setting.spec.repeat_count, list[MixedBlocks]()
     for kind, load in _kinds(setting.spec):
@@ -87,7 +87,11 @@ def mixed_blocks(setting: Setting) -> Schedule[MixedBlocks]:
 
 
 def blocks_of(
-    setting: Setting, kind: Kind, load: MixedLoad, repeats_remaining: int, read: ReadBlock | None = None
+    setting: CalibrationContext,
+    kind: BlockKind,
+    load: MixedLoad,
+    repeats_remaining: int,
+    read: ReadBlock | None = None,
 ) -> Schedule[Made]:
     """Yield the blocks of one kind, and more of them where some percentile is off.
 
@@ -132,11 +136,11 @@ def delays_of_blocks(spec: Calibration, blocks: Sequence[MixedBlock]) -> tuple[K
     )
 
 
-def _kinds(spec: Calibration) -> Iterator[tuple[Kind, MixedLoad]]:
+def _kinds(spec: Calibration) -> Iterator[tuple[BlockKind, MixedLoad]]:
     for mode in spec.modes:
         load = spec.mixed(mode)
         if load is not None:
-            yield from ((Kind(mode, condition), load) for condition in load.conditions)
+            yield from ((BlockKind(mode, condition), load) for condition in load.conditions)
 
 
 def _named(spec: Calibration) -> tuple[tuple[str, str], ...]:
@@ -144,7 +148,7 @@ def _named(spec: Calibration) -> tuple[tuple[str, str], ...]:
     return (*((name, CONTROL) for name in TWINS), *((delay, delay) for delay in spec.known_delays))
 
 
-def _visit(setting: Setting, kind: Kind, load: MixedLoad) -> Visit:
+def _visit(setting: CalibrationContext, kind: BlockKind, load: MixedLoad) -> Visit:
     delays = [delay for _, delay in _named(setting.spec)]
     lanes = (setting.direct, setting.lane(BY_HEADER))
     routes = (Route(0, share=_DIRECT_SHARE), *(Route(1, ((HEADER, delay),)) for delay in delays))
@@ -165,7 +169,12 @@ def _load(load: MixedLoad, routes: Sequence[Route]) -> RateLoad:
 
 
 def _numbered(
-    setting: Setting, visit: Visit, numbers: Iterable[int], repeats_remaining: int, *, is_planned: bool = True
+    setting: CalibrationContext,
+    visit: Visit,
+    numbers: Iterable[int],
+    repeats_remaining: int,
+    *,
+    is_planned: bool = True,
 ) -> Schedule[tuple[tuple[RunRecord, ...], ...]]:
     """Yield the blocks with these numbers, and return the attempts at each."""
     made = []
@@ -182,7 +191,7 @@ def _repeats(made: Sequence[Sequence[RunRecord]]) -> int:
     return sum(len(records) - 1 for records in made)
 
 
-def _counted(made: Sequence[Sequence[RunRecord]], kind: Kind, read: ReadBlock) -> MixedBlocks:
+def _counted(made: Sequence[Sequence[RunRecord]], kind: BlockKind, read: ReadBlock) -> MixedBlocks:
     last = [records[-1] for records in made]
     gaps = tuple(
         f"block {one.block} of {kind.id} was not accepted: {one.reason.detail}" for one in last if one.reason
@@ -190,7 +199,7 @@ def _counted(made: Sequence[Sequence[RunRecord]], kind: Kind, read: ReadBlock) -
     return MixedBlocks(tuple(read(one, kind) for one in last if one.accepted), gaps)
 
 
-def _read(setting: Setting, record: RunRecord, kind: Kind) -> MixedBlock:
+def _read(setting: CalibrationContext, record: RunRecord, kind: BlockKind) -> MixedBlock:
     stored = setting.stored(record)
     trace = stored.trace(kind.mode, setting.answer, _CONNECTIONS)
     rows, truth = timed_rows(trace), stored.truth()

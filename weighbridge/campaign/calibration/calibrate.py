@@ -13,14 +13,14 @@ from weighbridge.campaign.calibration.blocks import TWINS, MixedBlock, delays_of
 from weighbridge.campaign.calibration.cpu_burn import measure_burn
 from weighbridge.campaign.calibration.faults import inject_faults
 from weighbridge.campaign.calibration.known_delays import CellDelays, delays_of_cells
-from weighbridge.campaign.calibration.setting import Setting, delay_of
+from weighbridge.campaign.calibration.setting import CalibrationContext, delay_of
 from weighbridge.campaign.schedule import Schedule
-from weighbridge.judge.calibration.certificate import Findings, Origin, certify
+from weighbridge.judge.calibration.certificate import CertificateOrigin, Findings, certify
 from weighbridge.judge.calibration.known_delays import KnownDelay, aa_pair, measure, under_jitter
 from weighbridge.record.certificate import Certificate, CpuResult, Resolution
 
 
-def calibration_schedule(setting: Setting) -> Schedule[Certificate]:
+def calibration_schedule(setting: CalibrationContext) -> Schedule[Certificate]:
     """Yield every visit of a calibration, and return the certificate."""
     spec = setting.spec
     mixed = yield from mixed_blocks(setting)
@@ -58,7 +58,7 @@ def _resolution(blocks: Sequence[MixedBlock], cells: CellDelays) -> tuple[Resolu
     return tuple(found)
 
 
-def _unmeasured(setting: Setting, delays: Sequence[KnownDelay]) -> tuple[str, ...]:
+def _unmeasured(setting: CalibrationContext, delays: Sequence[KnownDelay]) -> tuple[str, ...]:
     """Return a sentence for each place in which delays were asked for and none was measured."""
     spec = setting.spec
     wanted = {
@@ -76,10 +76,10 @@ def _unmeasured(setting: Setting, delays: Sequence[KnownDelay]) -> tuple[str, ..
     )
 
 
-def _origin(setting: Setting) -> Origin:
+def _origin(setting: CalibrationContext) -> CertificateOrigin:
     record = setting.store.record()
     facts = {tool.name: tool for tool in (*record.tools, *(tool.facts for tool in setting.programs.tools.values()))}
-    return Origin(
+    return CertificateOrigin(
         campaign=record.campaign,
         made_at=datetime.now(UTC),
         method_version=record.method_version,

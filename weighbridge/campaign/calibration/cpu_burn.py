@@ -5,7 +5,7 @@ The known burn is what the gateway's thread recorded of itself, not what it was 
 
 from __future__ import annotations
 
-from weighbridge.campaign.calibration.setting import SHELF, Setting, rate_load
+from weighbridge.campaign.calibration.setting import SHELF, CalibrationContext, rate_load
 from weighbridge.campaign.schedule import Schedule, Visit, WindowSpec, block
 from weighbridge.judge.calibration.known_delays import burn
 from weighbridge.judge.calibration.lane_samples import burnt_ms
@@ -17,7 +17,7 @@ from weighbridge.record.figures import Absent
 _CONNECTIONS = 32
 
 
-def measure_burn(setting: Setting, asked: KnownBurn) -> Schedule[CpuResult | str]:
+def measure_burn(setting: CalibrationContext, asked: KnownBurn) -> Schedule[CpuResult | str]:
     """Yield a window of the control and one of the burn; return what was read above it, or why nothing was."""
     visits = [_visit(setting, delay, asked) for delay in (CONTROL, asked.delay)]
     control, burning = yield from block(visits, 1)
@@ -35,7 +35,7 @@ def measure_burn(setting: Setting, asked: KnownBurn) -> Schedule[CpuResult | str
     return burn(known_ms, busy.ms - quiet.ms, asked.rate_rps, asked.request_count)
 
 
-def _visit(setting: Setting, delay: str, asked: KnownBurn) -> Visit:
+def _visit(setting: CalibrationContext, delay: str, asked: KnownBurn) -> Visit:
     lane = setting.lane(delay)
     load = rate_load(asked.rate_rps, asked.request_count, _CONNECTIONS)
     cell = setting.cell(f"cpu.{delay}", lane, "plain", load)

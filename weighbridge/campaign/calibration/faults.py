@@ -5,7 +5,7 @@ There is no preflight here: it would refuse some of the faults before a window c
 
 from __future__ import annotations
 
-from weighbridge.campaign.calibration.setting import SHELF, Setting, rate_load
+from weighbridge.campaign.calibration.setting import SHELF, CalibrationContext, rate_load
 from weighbridge.campaign.schedule import Schedule, Visit, WindowSpec, block
 from weighbridge.judge.calibration.fault_checks import detected
 from weighbridge.matrix.calibration import FAULT_RATE_RPS
@@ -16,7 +16,7 @@ _CONNECTIONS = 32
 _WARMUP_COUNT = 4
 
 
-def inject_faults(setting: Setting) -> Schedule[tuple[FaultResult, ...]]:
+def inject_faults(setting: CalibrationContext) -> Schedule[tuple[FaultResult, ...]]:
     """Yield a window of each fault of the matrix, and return what was seen of it beside the direct lane."""
     lanes = {"none": setting.direct, **{fault: setting.lane(fault) for fault in setting.spec.faults}}
     visits = [_visit(setting, fault, lane) for fault, lane in lanes.items()]
@@ -26,7 +26,7 @@ def inject_faults(setting: Setting) -> Schedule[tuple[FaultResult, ...]]:
     )
 
 
-def _visit(setting: Setting, fault: str, lane: LaneKey) -> Visit:
+def _visit(setting: CalibrationContext, fault: str, lane: LaneKey) -> Visit:
     load = rate_load(FAULT_RATE_RPS, setting.spec.fault_request_count, _CONNECTIONS, _WARMUP_COUNT)
     cell = setting.cell(f"fault.{fault}", lane, "stream", load)
     return Visit((lane,), (WindowSpec(cell),), preparation="bare", shelf=SHELF)

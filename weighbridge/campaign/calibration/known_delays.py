@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from weighbridge.campaign.calibration.setting import Setting, delay_of
+from weighbridge.campaign.calibration.setting import CalibrationContext, delay_of
 from weighbridge.judge.calibration.known_delays import DelayBlock, KnownDelay, LaneSamples
 from weighbridge.judge.calibration.lane_samples import MeasuredLane, delay_block, measured_lane, timed_rows
 from weighbridge.load.drivers import STAMP_READER
@@ -50,7 +50,7 @@ class CellDelays:
     pairs: Mapping[Mode, tuple[Pair, ...]]
 
 
-def delays_of_cells(setting: Setting) -> CellDelays:
+def delays_of_cells(setting: CalibrationContext) -> CellDelays:
     """Return every delay that the matrix measured beside a control of the same block."""
     runs = _runs(setting)
     controls: dict[tuple[Compared, int], list[_Run]] = defaultdict(list)
@@ -64,7 +64,7 @@ def delays_of_cells(setting: Setting) -> CellDelays:
     return CellDelays(_delays(runs, controls, setting.spec), {mode: tuple(found) for mode, found in pairs.items()})
 
 
-def _runs(setting: Setting) -> list[_Run]:
+def _runs(setting: CalibrationContext) -> list[_Run]:
     cells = {cell.id: cell for cell in setting.request.cells if cell.lane.gateway == setting.spec.recipe}
     found = []
     for record in setting.store.runs():

@@ -29,7 +29,7 @@ _WARMUP_COUNT = 25
 
 
 @dataclass(frozen=True)
-class Setting:
+class CalibrationContext:
     """A calibration of a campaign: what is asked for, with which programs, and where its runs are kept."""
 
     request: CampaignRequest

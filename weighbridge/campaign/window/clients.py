@@ -18,7 +18,7 @@ from weighbridge.command import Command, Ended
 from weighbridge.errors import InputError, LaneFailed, ToolMissing
 from weighbridge.load.contract.bodies import BodyFacts, BodyPlan, write_bodies
 from weighbridge.load.contract.driver import Driver, LoadPlan
-from weighbridge.load.contract.reading import Reading
+from weighbridge.load.contract.reading import ReportReading
 from weighbridge.matrix.cells import Cell
 from weighbridge.matrix.loads import Load
 from weighbridge.record.host import ToolFacts
@@ -92,7 +92,7 @@ class Driven:
         ended = self.ended
         return ended.cpu_s / ended.wall_s if ended.cpu_s is not None and ended.wall_s >= _CPU_WINDOW_S else None
 
-    def read(self) -> tuple[Reading | None, str]:
+    def read(self) -> tuple[ReportReading | None, str]:
         """Return the load report, or none and the sentence why."""
         driver, ended = self.client.spec.driver, self.ended
         left = driver.outputs(self.client.plan, ended.exit_code, ended.stderr)
@@ -139,7 +139,7 @@ class DrivenWindow:
 
 
 @dataclass(frozen=True)
-class _Begun:
+class _StartedClient:
     client: ClientPlan
     command: Command
     running: Running
@@ -179,7 +179,7 @@ def plan_client(rig: Rig, lane: Lane, cell: Cell, spec: ClientSpec, *, seed_text
 
 def drive(rig: Rig, lanes: Sequence[Lane], cell: Cell, clients: Sequence[ClientPlan]) -> DrivenWindow:
     """Drive a window by all of its clients; raises LaneFailed where one that it needs cannot begin."""
-    load, planned, begun = cell.load, list(clients), list[_Begun]()
+    load, planned, begun = cell.load, list(clients), list[_StartedClient]()
     try:
         for client in planned[1:]:
             try:
@@ -218,12 +218,12 @@ def seed_of(seed_text: str) -> int:
     return int.from_bytes(hashlib.sha256(seed_text.encode()).digest()[:8])
 
 
-def _begin(rig: Rig, client: ClientPlan) -> _Begun:
+def _begin(rig: Rig, client: ClientPlan) -> _StartedClient:
     command = client.spec.driver.command(client.plan)
-    return _Begun(client, command, rig.supervisor.begin(command, cores=rig.driver_cores))
+    return _StartedClient(client, command, rig.supervisor.begin(command, cores=rig.driver_cores))
 
 
-def _begin_ready(rig: Rig, client: ClientPlan, lanes: Sequence[Lane]) -> _Begun:
+def _begin_ready(rig: Rig, client: ClientPlan, lanes: Sequence[Lane]) -> _StartedClient:
     """Begin a client and wait until its window is open."""
     who = f"the {client.spec.role} client"
     try:
@@ -238,7 +238,7 @@ def _begin_ready(rig: Rig, client: ClientPlan, lanes: Sequence[Lane]) -> _Begun:
     raise _NotBegun(client, f"{who} did not get ready ({how})")
 
 
-def _is_ready(begun: _Begun, lanes: Sequence[Lane]) -> bool:
+def _is_ready(begun: _StartedClient, lanes: Sequence[Lane]) -> bool:
     deadline, ready = time.monotonic() + _READY_WITHIN_S, begun.client.plan.ready
     while time.monotonic() < deadline and begun.running.child.alive() and not death_of(lanes):
         if ready is not None and ready.exists():
@@ -247,7 +247,9 @@ def _is_ready(begun: _Begun, lanes: Sequence[Lane]) -> bool:
     return False
 
 
-def _finish(rig: Rig, lanes: Sequence[Lane], begun: _Begun, looks: Sequence[ClientPlan], *, stops: bool) -> Ended:
+def _finish(
+    rig: Rig, lanes: Sequence[Lane], begun: _StartedClient, looks: Sequence[ClientPlan], *, stops: bool
+) -> Ended:
     """Follow a client to its end; it is stopped at once where the leading one did not come to a good end."""
     watch = (lambda: "the leading client has ended") if stops else (lambda: _watch(lanes, looks))
     return rig.supervisor.finish(begun.running, watch=watch)

@@ -21,7 +21,7 @@ from weighbridge.campaign.window.costs import begin_costs
 from weighbridge.campaign.window.ground_truth import Truth
 from weighbridge.campaign.window.pages import csv_of_pages
 from weighbridge.judge.window import Client, ProviderHealth, Trace, Window
-from weighbridge.load.contract.reading import Reading
+from weighbridge.load.contract.reading import ReportReading
 from weighbridge.matrix.cells import Cell
 from weighbridge.matrix.loads import ClientsLoad, Load
 from weighbridge.record.load_report import LoadReport
@@ -139,7 +139,9 @@ def _warm_up_load(load: Load) -> ClientsLoad:
     )
 
 
-def _client(rig: Rig, driven: Driven, found: tuple[Reading | None, str], cell: Cell, rows: ProviderRows) -> Client:
+def _client(
+    rig: Rig, driven: Driven, found: tuple[ReportReading | None, str], cell: Cell, rows: ProviderRows
+) -> Client:
     reading, problem = found
     spec = driven.client.spec
     return Client(
@@ -159,7 +161,7 @@ def _client(rig: Rig, driven: Driven, found: tuple[Reading | None, str], cell: C
     )
 
 
-def _trace(reading: Reading | None, trim_count: int, cell: Cell, rows: ProviderRows) -> Trace | None:
+def _trace(reading: ReportReading | None, trim_count: int, cell: Cell, rows: ProviderRows) -> Trace | None:
     if reading is None or reading.requests is None:
         return None
     return Trace(cell.mode, cell.answer, reading.requests, trim_count, reading.events, rows)

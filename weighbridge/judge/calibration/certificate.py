@@ -27,7 +27,7 @@ HOLDS_FOR = timedelta(days=7)
 
 
 @dataclass(frozen=True)
-class Origin:
+class CertificateOrigin:
     """Who made a certificate, on what, with what; a page's campaign is compared by it."""
 
     campaign: str
@@ -53,7 +53,7 @@ class Findings:
     gaps: Sequence[str] = ()
 
 
-def certify(origin: Origin, findings: Findings, *, is_quick: bool) -> Certificate:
+def certify(origin: CertificateOrigin, findings: Findings, *, is_quick: bool) -> Certificate:
     """Return the certificate. It passes when nothing failed and something was weighed and injected.
 
     Provisional: made by `--quick`, or with fewer than 3 blocks, 500 requests a block or 1,000 control samples.
@@ -80,7 +80,7 @@ def certify(origin: Origin, findings: Findings, *, is_quick: bool) -> Certificat
     )
 
 
-def invalid(certificate: Certificate, now: Origin) -> str | None:
+def invalid(certificate: Certificate, now: CertificateOrigin) -> str | None:
     """Return why a certificate does not hold for another campaign; None when it does.
 
     It holds on the same host and kernel, with the same method and tool versions, for seven days, if it passed.

@@ -13,7 +13,7 @@ from weighbridge.judge.cell.cpu_cost import CpuCost, cpu_cost
 from weighbridge.judge.cell.enough_runs import too_few
 from weighbridge.judge.cell.merging import merge
 from weighbridge.judge.cell.shift import shifts
-from weighbridge.judge.cell.verdict import Attempts, Outcome, outcome, rejected_by_reason
+from weighbridge.judge.cell.verdict import CellAttempts, CellVerdict, outcome, rejected_by_reason
 from weighbridge.judge.run import checks
 from weighbridge.judge.run.failed_requests import failed_in_run
 from weighbridge.record.codes import ordered_flags
@@ -23,7 +23,7 @@ from weighbridge.record.run import RunRecord
 from weighbridge.record.summary import CellSummary, RunLine
 
 
-def summarise_cell(attempts: Attempts, baselines: Sequence[RunRecord]) -> CellSummary:
+def summarise_cell(attempts: CellAttempts, baselines: Sequence[RunRecord]) -> CellSummary:
     """Return the summary of a planned cell; `baselines` are all attempts at its baseline."""
     plan, accepted = attempts.plan, attempts.accepted
     found = outcome(attempts)
@@ -40,7 +40,7 @@ def summarise_cell(attempts: Attempts, baselines: Sequence[RunRecord]) -> CellSu
     return _bare(attempts, found, flags).with_figures(figures)
 
 
-def _bare(attempts: Attempts, found: Outcome, flags: Sequence[str]) -> CellSummary:
+def _bare(attempts: CellAttempts, found: CellVerdict, flags: Sequence[str]) -> CellSummary:
     """Return the cell with what it is and how it ended, without a figure."""
     plan, accepted = attempts.plan, attempts.accepted
     return CellSummary(
@@ -71,7 +71,7 @@ def _bare(attempts: Attempts, found: Outcome, flags: Sequence[str]) -> CellSumma
     )
 
 
-def _run_flags(attempts: Attempts) -> Iterator[str]:
+def _run_flags(attempts: CellAttempts) -> Iterator[str]:
     """Yield the flags of the accepted runs; of all attempts when none was accepted."""
     for run in attempts.accepted or attempts.runs:
         yield from run.flags

@@ -6,7 +6,7 @@ import statistics
 
 from weighbridge.judge.cell.enough_runs import too_few
 from weighbridge.judge.cell.merging import missing
-from weighbridge.judge.cell.verdict import Attempts, Outcome
+from weighbridge.judge.cell.verdict import CellAttempts, CellVerdict
 from weighbridge.judge.figures.open_streams import bytes_per_stream
 from weighbridge.judge.stats.intervals import interval
 from weighbridge.matrix.cells import BASELINE
@@ -17,7 +17,7 @@ NO_GATEWAY = Absent(absent="no_gateway")
 NOT_REPORTED = Absent(absent="not_reported_by_kernel")
 
 
-def memory(attempts: Attempts, found: Outcome) -> FigureOrAbsent:
+def memory(attempts: CellAttempts, found: CellVerdict) -> FigureOrAbsent:
     """Return what one more open stream takes of a gateway's memory, or why that is not told."""
     absent = missing(METRICS["memory_per_stream_bytes"], attempts.plan, found)
     if absent is not None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from weighbridge.judge.cell.enough_runs import too_few
 from weighbridge.judge.cell.merging import merged, merged_with_rejected, missing
 from weighbridge.judge.cell.shift import BASELINE_SHARE, pairs_of
-from weighbridge.judge.cell.verdict import Attempts, Outcome
+from weighbridge.judge.cell.verdict import CellAttempts, CellVerdict
 from weighbridge.judge.figures import buffering
 from weighbridge.judge.stats.timing import SHARES, merge_runs
 from weighbridge.matrix.cells import BASELINE
@@ -37,7 +37,7 @@ def headline_of(mode: Mode) -> TimeKey:
     return "added_ms" if mode == "plain" else "added_first_ms"
 
 
-def summarise(attempts: Attempts, baselines: Sequence[RunRecord], found: Outcome) -> CellTrace:
+def summarise(attempts: CellAttempts, baselines: Sequence[RunRecord], found: CellVerdict) -> CellTrace:
     """Return what a probe gives of one cell by rules of its own; `baselines` are all attempts at its baseline."""
     headline = headline_of(attempts.plan.mode)
     good_baselines = [run for run in baselines if run.accepted]
@@ -65,7 +65,7 @@ def _bunching(run: RunRecord) -> Iterator[Bunching]:
         yield run.figures.bunching
 
 
-def _self_reported_difference(attempts: Attempts, headline: TimeKey, found: Outcome) -> TimingOrAbsent:
+def _self_reported_difference(attempts: CellAttempts, headline: TimeKey, found: CellVerdict) -> TimingOrAbsent:
     """Subtract a run's self-reported overhead from its added time: percentiles as a difference, means by request."""
     absent = missing(METRICS["self_reported_difference_ms"], attempts.plan, found)
     accepted = attempts.accepted
@@ -105,7 +105,7 @@ def _minus(outside: float | None, reported: float | None) -> float | None:
 
 
 def _flags(
-    attempts: Attempts, baselines: Sequence[RunRecord], headline: TimeKey, added: TimingOrAbsent
+    attempts: CellAttempts, baselines: Sequence[RunRecord], headline: TimeKey, added: TimingOrAbsent
 ) -> Iterator[str]:  # fmt: skip
     if attempts.plan.gateway == BASELINE or not isinstance(added, Timing) or added.p50 is None:
         return

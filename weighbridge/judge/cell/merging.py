@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from weighbridge.judge.cell.enough_runs import too_few
 from weighbridge.judge.cell.rates_and_costs import of_record
-from weighbridge.judge.cell.verdict import Attempts, Outcome
+from weighbridge.judge.cell.verdict import CellAttempts, CellVerdict
 from weighbridge.judge.figures import buffering, fidelity, stamps
 from weighbridge.judge.stats.intervals import interval
 from weighbridge.judge.stats.timing import merge_runs
@@ -21,7 +21,7 @@ from weighbridge.record.run import RunRecord
 Given = Sequence[FigureValue]
 
 
-def merge(attempts: Attempts, found: Outcome) -> dict[MetricKey, FigureValue]:
+def merge(attempts: CellAttempts, found: CellVerdict) -> dict[MetricKey, FigureValue]:
     """Return every figure of a cell that follows from its runs by a general rule."""
     accepted, every = [values_of(run) for run in attempts.accepted], [values_of(run) for run in attempts.runs]
     made: dict[MetricKey, FigureValue] = {}
@@ -35,13 +35,13 @@ def merge(attempts: Attempts, found: Outcome) -> dict[MetricKey, FigureValue]:
     return made
 
 
-def merged(runs: Sequence[RunRecord], key: TimeKey, attempts: Attempts, found: Outcome) -> TimingOrAbsent:
+def merged(runs: Sequence[RunRecord], key: TimeKey, attempts: CellAttempts, found: CellVerdict) -> TimingOrAbsent:
     """Return a time of these accepted runs, or why there is none."""
     absent = missing(METRICS[key], attempts.plan, found)
     return absent or _timing(_given(key, [values_of(run) for run in runs]), found)
 
 
-def merged_with_rejected(key: TimeKey, attempts: Attempts, found: Outcome) -> TimingOrAbsent:
+def merged_with_rejected(key: TimeKey, attempts: CellAttempts, found: CellVerdict) -> TimingOrAbsent:
     """Return a time of all attempts that have it, however few, or why there is none."""
     absent = missing(METRICS[key], attempts.plan, found)
     if absent is not None:
@@ -53,7 +53,7 @@ def merged_with_rejected(key: TimeKey, attempts: Attempts, found: Outcome) -> Ti
     return merge_runs(known, missing_count=len(given) - len(known))
 
 
-def missing(metric: Metric, plan: PlannedCell, found: Outcome) -> Absent | None:
+def missing(metric: Metric, plan: PlannedCell, found: CellVerdict) -> Absent | None:
     """Return why a cell cannot have a figure, whatever its runs show; None where it can."""
     if metric.kind not in ("time", "value"):
         return None
@@ -79,7 +79,7 @@ def _given(key: MetricKey, runs: Sequence[Values]) -> list[FigureValue]:
     return [one.get(key, nothing) for one in runs if key in one or nothing is not None]
 
 
-def _timing(given: Given, found: Outcome) -> TimingOrAbsent:
+def _timing(given: Given, found: CellVerdict) -> TimingOrAbsent:
     """Return the median over the runs; a saturated cell has only what all its runs have."""
     known = [one for one in given if isinstance(one, Timing)]
     absent = _absent(given)
@@ -90,7 +90,7 @@ def _timing(given: Given, found: Outcome) -> TimingOrAbsent:
     return too_few(len(known), absent) or merge_runs(known, missing_count=len(absent))
 
 
-def _median(given: Given, found: Outcome) -> FigureValue:
+def _median(given: Given, found: CellVerdict) -> FigureValue:
     values = [one.value for one in given if isinstance(one, Figure)]
     absent = _absent(given)
     if not values:
@@ -105,7 +105,7 @@ def _median(given: Given, found: Outcome) -> FigureValue:
     )
 
 
-def _first_absent(given: Given, found: Outcome) -> Absent:
+def _first_absent(given: Given, found: CellVerdict) -> Absent:
     absent = _absent(given)
     return next((one for one in absent if one != NOT_MEASURED), absent[0] if absent else absent_by(found.verdict))
 
@@ -118,19 +118,19 @@ def _counts(given: Given) -> list[int]:
     return [one for one in given if isinstance(one, int)]
 
 
-def _largest(given: Given, _found: Outcome) -> FigureValue:
+def _largest(given: Given, _found: CellVerdict) -> FigureValue:
     return max(_counts(given), default=None)
 
 
-def _worst(given: Given, _found: Outcome) -> FigureValue:
+def _worst(given: Given, _found: CellVerdict) -> FigureValue:
     return max((one for one in given if isinstance(one, float)), key=abs, default=None)
 
 
-def _union(given: Given, _found: Outcome) -> FigureValue:
+def _union(given: Given, _found: CellVerdict) -> FigureValue:
     return tuple(sorted({word for one in given if isinstance(one, tuple) for word in one}))
 
 
-def _added(given: Given, found: Outcome) -> FigureValue:
+def _added(given: Given, found: CellVerdict) -> FigureValue:
     """Return counts of several runs added, whichever counts they are."""
     bunched = [one for one in given if isinstance(one, Bunching)]
     answers = [one for one in given if isinstance(one, Fidelity)]
@@ -142,7 +142,7 @@ def _added(given: Given, found: Outcome) -> FigureValue:
     return stamps.added(stamped) if stamped else _first_absent(given, found)
 
 
-_RULES: Mapping[Merge, Callable[[Given, Outcome], FigureValue]] = {
+_RULES: Mapping[Merge, Callable[[Given, CellVerdict], FigureValue]] = {
     "median": _median,
     "sum": lambda given, _found: sum(_counts(given)),
     "max": _largest,

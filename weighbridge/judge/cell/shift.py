@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from weighbridge.judge.cell.enough_runs import too_few
 from weighbridge.judge.cell.merging import missing
-from weighbridge.judge.cell.verdict import Attempts, Outcome
+from weighbridge.judge.cell.verdict import CellAttempts, CellVerdict
 from weighbridge.judge.run import checks
 from weighbridge.judge.stats.intervals import interval_of_difference
 from weighbridge.judge.stats.timing import SHARES, intervals_of, merge_runs
@@ -39,7 +39,7 @@ class Shifts:
     flags: tuple[str, ...] = ()
 
 
-def shifts(attempts: Attempts, baselines: Sequence[RunRecord], found: Outcome) -> Shifts:
+def shifts(attempts: CellAttempts, baselines: Sequence[RunRecord], found: CellVerdict) -> Shifts:
     """Return every shift of the catalogue: of accepted runs, or of all attempts, against the direct lane."""
     figures: dict[MetricKey, FigureValue] = {}
     flags: list[str] = []
@@ -61,7 +61,7 @@ def shifts(attempts: Attempts, baselines: Sequence[RunRecord], found: Outcome) -
     return Shifts(figures, tuple(flags))
 
 
-def _no_shift(metric: Metric, plan: PlannedCell, found: Outcome) -> Absent | None:
+def _no_shift(metric: Metric, plan: PlannedCell, found: CellVerdict) -> Absent | None:
     absent = missing(metric, plan, found)
     if absent is not None and absent.absent != "saturated":
         return absent

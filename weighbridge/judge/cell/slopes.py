@@ -28,7 +28,7 @@ KIB = 1024.0
 
 
 @dataclass(frozen=True)
-class Point:
+class SlopePoint:
     """One run of one cell: where on the axis, in which block, the median added time in ms."""
 
     block: int
@@ -37,7 +37,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Line:
+class BlockLines:
     """The lines of all blocks."""
 
     slopes_ms: tuple[float, ...]
@@ -45,7 +45,7 @@ class Line:
     residual_ms: float
 
 
-def fit(points: Sequence[Point]) -> Line | None:
+def fit(points: Sequence[SlopePoint]) -> BlockLines | None:
     """Fit a least-squares line for each block with two places on the axis; None when no block has them."""
     slopes, intercepts, residual = [], [], 0.0
     for block in sorted({point.block for point in points}):
@@ -56,7 +56,7 @@ def fit(points: Sequence[Point]) -> Line | None:
         slopes.append(line.slope)
         intercepts.append(line.intercept)
         residual = max(residual, line.residual)
-    return Line(tuple(slopes), tuple(intercepts), residual) if slopes else None
+    return BlockLines(tuple(slopes), tuple(intercepts), residual) if slopes else None
 
 
 def slopes(campaign: CampaignRecord, runs: Mapping[str, Sequence[RunRecord]]) -> tuple[Slope, ...]:
@@ -117,9 +117,9 @@ def _place(plan: PlannedCell, axis: Axis) -> float:
 
 def _points(
     runs: Mapping[str, Sequence[RunRecord]], places: Mapping[str, float], figure: TimeKey
-) -> tuple[Point, ...]:  # fmt: skip
+) -> tuple[SlopePoint, ...]:  # fmt: skip
     return tuple(
-        Point(run.block, at, timing.p50)
+        SlopePoint(run.block, at, timing.p50)
         for cell, at in places.items()
         for run in runs.get(cell, ())
         if run.accepted and run.verdict == "valid" and run.figures is not None

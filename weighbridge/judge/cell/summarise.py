@@ -12,7 +12,7 @@ from weighbridge.judge.cell.cpu_slope import cpu_slopes
 from weighbridge.judge.cell.prompts import prompt_facts
 from weighbridge.judge.cell.shift import by_cell
 from weighbridge.judge.cell.slopes import slopes
-from weighbridge.judge.cell.verdict import Attempts
+from weighbridge.judge.cell.verdict import CellAttempts
 from weighbridge.judge.run import checks
 from weighbridge.judge.run.background_load import loaded_text
 from weighbridge.matrix.axes import others
@@ -65,7 +65,7 @@ def _cells(
     unavailable = {gateway.id: gateway.unavailable for gateway in campaign.gateways}
     cells = tuple(
         summarise_cell(
-            Attempts(
+            CellAttempts(
                 plan=plan,
                 runs=attempts.get(plan.cell, ()),
                 wanted=campaign.runs,

@@ -17,7 +17,7 @@ from weighbridge.record.summary import FailedRequests, Rejected
 
 
 @dataclass(frozen=True)
-class Attempts:
+class CellAttempts:
     """A planned cell with all its attempts: `wanted` accepted runs, `status` of the campaign so far."""
 
     plan: PlannedCell
@@ -38,7 +38,7 @@ class Attempts:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CellVerdict:
     """Verdict of a cell with the reason behind it; `served` of a saturated one, `failed` where something failed."""
 
     verdict: Verdict
@@ -48,7 +48,7 @@ class Outcome:
     failed: FailedRequests | None = None
 
 
-def outcome(attempts: Attempts) -> Outcome:
+def outcome(attempts: CellAttempts) -> CellVerdict:
     """Return what a cell's attempts say together.
 
     Not claimed: `not_supported`; not to be had: `unavailable`; nothing accepted: the verdict of the commonest
@@ -87,31 +87,31 @@ def rejected_by_reason(runs: Sequence[RunRecord]) -> tuple[Rejected, ...]:
     return tuple(Rejected(reason=first[code], count=count) for code, count in counted.most_common())
 
 
-def _accepted_outcome(attempts: Attempts, failed: FailedRequests | None) -> Outcome:
+def _accepted_outcome(attempts: CellAttempts, failed: FailedRequests | None) -> CellVerdict:
     accepted = attempts.accepted
     saturated = [run for run in accepted if run.verdict == "saturated"]
     flags = ["few_runs"] if len(accepted) < attempts.wanted else []
     flags += ["failed_in_some_runs"] if failed is not None else []
     if 2 * len(saturated) >= len(accepted):
         served = served_text(_achieved(saturated), attempts.plan.load.offered_rps)
-        return Outcome("saturated", None, tuple(flags), served, failed)
+        return CellVerdict("saturated", None, tuple(flags), served, failed)
     if saturated:
         flags.append("saturated_in_some_runs")
-    return Outcome("valid", None, tuple(flags), failed=failed)
+    return CellVerdict("valid", None, tuple(flags), failed=failed)
 
 
 def _rejected_outcome(
     speaking: Sequence[RunRecord], failed: FailedRequests | None, *, said: bool = False
-) -> Outcome:  # fmt: skip
+) -> CellVerdict:  # fmt: skip
     """Return what the commonest reason says; `said` puts in front how much failed of all."""
     first = rejected_by_reason(speaking)[0].reason
     if said and failed is not None:
         first = Reason.of(first.code, f"{failed_text(failed)}; the first: {first.detail}")
-    return Outcome(first.verdict, first, failed=failed)
+    return CellVerdict(first.verdict, first, failed=failed)
 
 
-def _without_runs(reason: Reason) -> Outcome:
-    return Outcome(reason.verdict, reason)
+def _without_runs(reason: Reason) -> CellVerdict:
+    return CellVerdict(reason.verdict, reason)
 
 
 def _why_not_run(status: str) -> str:

@@ -44,7 +44,7 @@ Times = Mapping[TimeKey, Ints | Absent]
 
 
 @dataclass(frozen=True)
-class Lost:
+class LeftOut:
     """Share of the good answers that is left out for the probe's lateness, and whether it rode along."""
 
     left_out_ratio: float
@@ -77,7 +77,7 @@ def trace_figures(window: Window) -> Values:
     found = times_ns(facts, picked)
     if window.lead.cut:
         found = dict.fromkeys(found, CUT)
-    lost = Lost(_share(picked.lagged, picked.good), not window.lead.sees_stamps)
+    lost = LeftOut(_share(picked.lagged, picked.good), not window.lead.sees_stamps)
     return {
         **{key: _timing(key, values, lost) for key, values in found.items()},
         **_stream_fields(facts, picked),
@@ -182,7 +182,7 @@ def _or(values: Ints, absent: Absent) -> Ints | Absent:
     return values if len(values) else absent
 
 
-def _timing(key: TimeKey, values: Ints | Absent, lost: Lost) -> TimingOrAbsent:
+def _timing(key: TimeKey, values: Ints | Absent, lost: LeftOut) -> TimingOrAbsent:
     if isinstance(values, Absent):
         return values
     if not len(values) and lost.left_out_ratio < 1:

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from weighbridge.command import Command, OnPath
 from weighbridge.load.contract.formats import Formats
-from weighbridge.load.contract.reading import Reading
+from weighbridge.load.contract.reading import ReportReading
 from weighbridge.matrix.loads import Load
 from weighbridge.matrix.recipe import OverheadHeader
 from weighbridge.matrix.requests import Mode
@@ -87,6 +87,6 @@ class Driver(Protocol):
         """Where that window's results lie."""
         ...
 
-    def read(self, outputs: LoadOutputs) -> Reading:
+    def read(self, outputs: LoadOutputs) -> ReportReading:
         """Load report of what was left; InputError when it is no report."""
         ...

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from weighbridge.load.contract.reading import Reading
+from weighbridge.load.contract.reading import ReportReading
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Format:
     """
 
     name: str
-    read: Callable[[Found, Path, Beside], Reading]
+    read: Callable[[Found, Path, Beside], ReportReading]
     magic: bytes | None = None
     header: str | None = None
     claims: Callable[[Mapping[str, Any], Path], bool] | None = None

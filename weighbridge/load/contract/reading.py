@@ -11,7 +11,7 @@ from weighbridge.record.samples import SampleTable
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReportReading:
     """A load report and, where the driver kept them, its samples; the probe also has its request trace.
 
     `open_streams` is what opening streams showed, where a load does that.

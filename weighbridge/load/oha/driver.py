@@ -10,7 +10,7 @@ from pathlib import Path
 from weighbridge.command import Command, OnPath
 from weighbridge.load.contract.driver import Capabilities, LoadOutputs, LoadPlan
 from weighbridge.load.contract.patience import WRITING_S, cut_after_s
-from weighbridge.load.contract.reading import Reading
+from weighbridge.load.contract.reading import ReportReading
 from weighbridge.load.oha.formats import FORMATS
 from weighbridge.load.reports.outputs import outputs_of, read_outputs, stderr_lines
 
@@ -56,7 +56,7 @@ class Oha:
         report, samples = plan.out_dir / _report_name(plan), plan.out_dir / "samples.db"
         return outputs_of(self.command(plan).argv, report, samples, exit_code=exit_code, stderr=stderr)
 
-    def read(self, outputs: LoadOutputs) -> Reading:
+    def read(self, outputs: LoadOutputs) -> ReportReading:
         """Load report of those files; InputError with oha's own words when it left no report.
 
         oha ends with 1 also when only its samples file failed.

@@ -8,7 +8,7 @@ from typing import Any
 
 from weighbridge.errors import InputError, Place
 from weighbridge.load.contract.formats import Beside, Format, Formats, Found, Hint
-from weighbridge.load.contract.reading import Reading
+from weighbridge.load.contract.reading import ReportReading
 from weighbridge.load.oha.argv import OhaArguments, parse_argv
 from weighbridge.load.oha.output import read_json
 from weighbridge.load.oha.report import Given, oha_reading
@@ -26,7 +26,7 @@ def _arguments(beside: Beside) -> OhaArguments | None:
     return None if beside.argv is None else parse_argv(beside.argv)
 
 
-def _json(found: Found, _file: Path, beside: Beside) -> Reading:
+def _json(found: Found, _file: Path, beside: Beside) -> ReportReading:
     arguments = _arguments(beside)
     rows, notes = _sqlite_rows(beside.samples)
     return oha_reading(
@@ -41,7 +41,7 @@ def _json(found: Found, _file: Path, beside: Beside) -> Reading:
     )
 
 
-def _csv(found: Found, file: Path, beside: Beside) -> Reading:
+def _csv(found: Found, file: Path, beside: Beside) -> ReportReading:
     arguments = _arguments(beside)
     rows = read_csv(found.text, file)
     stored, notes = _sqlite_rows(beside.samples)
@@ -60,7 +60,7 @@ def _csv(found: Found, file: Path, beside: Beside) -> Reading:
     )
 
 
-def _sqlite(_found: Found, file: Path, beside: Beside) -> Reading:
+def _sqlite(_found: Found, file: Path, beside: Beside) -> ReportReading:
     arguments = _arguments(beside)
     rows, notes = _sqlite_rows(file)
     if rows is None:

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from weighbridge.load.contract.reading import Reading
+from weighbridge.load.contract.reading import ReportReading
 from weighbridge.load.oha.argv import OhaArguments
 from weighbridge.load.oha.correction import correction_of, fits, parse_version
 from weighbridge.load.oha.remarks import Remarks
 from weighbridge.load.oha.rows import OhaRows, response_of
 from weighbridge.load.oha.samples import OhaSamples, samples_of
 from weighbridge.load.oha.totals import OhaTotals
-from weighbridge.load.oha.verdict import OhaCounts, Verdict, count, judge
-from weighbridge.load.reports.spreads import Lost, flags_of, reported
+from weighbridge.load.oha.verdict import OhaCounts, OhaVerdict, count, judge
+from weighbridge.load.reports.spreads import LostRequests, flags_of, reported
 from weighbridge.record.figures import Corrected
 from weighbridge.record.load_report import LoadReport
 
@@ -32,7 +32,7 @@ class Given:
     notes: tuple[str, ...] = ()
 
 
-def oha_reading(given: Given) -> Reading:
+def oha_reading(given: Given) -> ReportReading:
     """Report and samples; InputError when the arguments belong to another run."""
     rows = given.rows if given.rows is not None and given.rows.by_status == _present(given.totals) else None
     totals = given.totals
@@ -53,7 +53,7 @@ def oha_reading(given: Given) -> Reading:
         version_mismatch=version is not None and not fits(version, totals.generation),
     )
     report = _report(given, remarks, judge(counts, totals, given.arguments), correction.corrected)
-    return Reading(report, samples.table if samples is not None else None)
+    return ReportReading(report, samples.table if samples is not None else None)
 
 
 def _samples(rows: OhaRows, arguments: OhaArguments | None, counts: OhaCounts, corrected: Corrected) -> OhaSamples:
@@ -66,9 +66,9 @@ def _present(totals: OhaTotals) -> dict[str, int]:
     return {status: amount for status, amount in sorted(totals.by_status.items()) if amount}
 
 
-def _report(given: Given, remarks: Remarks, verdict: Verdict, corrected: Corrected) -> LoadReport:
+def _report(given: Given, remarks: Remarks, verdict: OhaVerdict, corrected: Corrected) -> LoadReport:
     totals, counts = remarks.totals, remarks.counts
-    lost = Lost(counts.answered_count, counts.lost_count(given.arguments))
+    lost = LostRequests(counts.answered_count, counts.lost_count(given.arguments))
     flags = (*verdict.flags, *totals.flags, *remarks.flags(), *flags_of(totals.response, lost))
     return LoadReport(
         tool="oha",
@@ -97,7 +97,7 @@ def _report(given: Given, remarks: Remarks, verdict: Verdict, corrected: Correct
     )
 
 
-def _success_ratio(counts: OhaCounts, verdict: Verdict) -> float | None:
+def _success_ratio(counts: OhaCounts, verdict: OhaVerdict) -> float | None:
     """2xx over answered and failed; None where failures are not told or the answers do not stand for the run."""
     if counts.failed_count is None:
         return counts.success_count / counts.answered_count if counts.unresolved_count == 0 else None

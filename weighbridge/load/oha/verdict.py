@@ -56,7 +56,7 @@ class OhaCounts:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class OhaVerdict:
     """`verdict`, its `reason` (None for ok) and the flags that go with it."""
 
     verdict: Literal["ok", "partial", "void"]
@@ -78,44 +78,46 @@ def count(totals: OhaTotals, arguments: OhaArguments | None) -> OhaCounts:
     return OhaCounts(scheduled, totals.answered_count, totals.success_count, failed, unresolved)
 
 
-def judge(counts: OhaCounts, totals: OhaTotals, arguments: OhaArguments | None) -> Verdict:
+def judge(counts: OhaCounts, totals: OhaTotals, arguments: OhaArguments | None) -> OhaVerdict:
     """Verdict on one run."""
     if counts.scheduled_count == 0:
-        return Verdict("void", "nothing was scheduled")
+        return OhaVerdict("void", "nothing was scheduled")
     if not counts.answered_count:
-        return Verdict("void", "nothing completed")
+        return OhaVerdict("void", "nothing completed")
     if not counts.success_count:
-        return Verdict("void", "no answer was a success: the times are those of errors")
+        return OhaVerdict("void", "no answer was a success: the times are those of errors")
     limited = arguments is not None and arguments.duration_s is not None
     incomplete = _under_limit(counts, totals, arguments) if arguments and limited else _fixed(counts)
     if incomplete is not None:
         return incomplete
     refused = (counts.failed_by_class or {}).get("connect_refused", 0)
     if refused:
-        return Verdict("partial", f"for a part of the run nothing listened: {refused} connections were refused")
-    return Verdict("ok")
+        return OhaVerdict("partial", f"for a part of the run nothing listened: {refused} connections were refused")
+    return OhaVerdict("ok")
 
 
-def _fixed(counts: OhaCounts) -> Verdict | None:
+def _fixed(counts: OhaCounts) -> OhaVerdict | None:
     """Judge a fixed number of requests, which loses none: what is missing was cut off."""
     if not counts.unresolved_count:
         return None
     what = "failed or never ended" if counts.censored_count is None else "never ended"
     reason = f"{counts.unresolved_count} of {counts.scheduled_count} requests {what}: interrupted, or workers died"
-    return Verdict("partial", reason, ("partial",))
+    return OhaVerdict("partial", reason, ("partial",))
 
 
-def _under_limit(counts: OhaCounts, totals: OhaTotals, arguments: OhaArguments) -> Verdict | None:
+def _under_limit(counts: OhaCounts, totals: OhaTotals, arguments: OhaArguments) -> OhaVerdict | None:
     """Judge a run under a time limit, which loses what waits or is under way when it comes."""
     limit, missing = arguments.duration_s or 0.0, counts.unresolved_count
     if totals.wall_s is not None and totals.wall_s < _WHOLE_RUN_SHARE * limit:
-        return Verdict("partial", f"the run was interrupted after {totals.wall_s:.2f} s of {limit:g} s", ("partial",))
+        return OhaVerdict(
+            "partial", f"the run was interrupted after {totals.wall_s:.2f} s of {limit:g} s", ("partial",)
+        )
     if missing is None or missing <= ON_THE_DEADLINE_COUNT:
         return None
     never_sent = missing - arguments.in_flight_cap_count
     if never_sent > 0:
         reason = f"at least {never_sent} of {counts.scheduled_count} requests were never sent: the rate was not kept"
-        return Verdict("partial", reason, ("partial", "saturated"))
+        return OhaVerdict("partial", reason, ("partial", "saturated"))
     slowest_s = totals.response.max_s if isinstance(totals.response, Spread) else None
     # By Little's law no more than this is under way at a time; what exceeds it did not come back.
     under_way = ON_THE_DEADLINE_COUNT + 1 + (arguments.rate_rps or 0.0) * (slowest_s or 0.0)
@@ -123,7 +125,7 @@ def _under_limit(counts: OhaCounts, totals: OhaTotals, arguments: OhaArguments) 
         return None
     reason = f"{missing} requests were under way without an answer when the time limit came"
     if missing >= counts.answered_count:
-        return Verdict(
+        return OhaVerdict(
             "void", f"{reason}: the {counts.answered_count} answers do not stand for the run", ("partial",)
         )
-    return Verdict("partial", reason, ("partial",))
+    return OhaVerdict("partial", reason, ("partial",))

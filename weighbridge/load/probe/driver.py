@@ -14,7 +14,7 @@ from weighbridge.errors import InputError
 from weighbridge.load.contract.driver import Capabilities, LoadOutputs, LoadPlan
 from weighbridge.load.contract.formats import Beside
 from weighbridge.load.contract.patience import WRITING_S, cut_after_s
-from weighbridge.load.contract.reading import Reading
+from weighbridge.load.contract.reading import ReportReading
 from weighbridge.load.probe.formats import FORMATS
 from weighbridge.load.probe.program.output import REPORT, SAMPLES
 from weighbridge.load.probe.program.plan import ProbeLane, ProbePlan, Timeouts
@@ -70,7 +70,7 @@ class Probe:
             stderr=stderr,
         )
 
-    def read(self, outputs: LoadOutputs) -> Reading:
+    def read(self, outputs: LoadOutputs) -> ReportReading:
         """Load report and tables of those files; InputError with the probe's own words when it left no report."""
         if outputs.report is None:
             raise InputError(f"the probe left no report ({_exit_text(outputs)})")

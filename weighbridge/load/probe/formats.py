@@ -8,7 +8,7 @@ from typing import Any
 
 from weighbridge.errors import InputError, Place
 from weighbridge.load.contract.formats import Beside, Format, Formats, Found
-from weighbridge.load.contract.reading import Reading
+from weighbridge.load.contract.reading import ReportReading
 from weighbridge.load.probe.report import GivenProbe, probe_reading
 from weighbridge.load.probe.stored_tables import stored_tables
 
@@ -24,7 +24,7 @@ def _is_probe(document: Mapping[str, Any], file: Path) -> bool:
     return True
 
 
-def _json(found: Found, file: Path, beside: Beside) -> Reading:
+def _json(found: Found, file: Path, beside: Beside) -> ReportReading:
     tables = stored_tables(file, beside.samples)
     return probe_reading(GivenProbe(found.document or {}, *tables, notes=found.notes))
 

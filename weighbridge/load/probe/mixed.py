@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from weighbridge.command import Command
 from weighbridge.load.contract.driver import LoadOutputs, LoadPlan
-from weighbridge.load.contract.reading import Reading
+from weighbridge.load.contract.reading import ReportReading
 from weighbridge.load.probe.driver import Probe, probe_plan
 from weighbridge.load.probe.program.plan import ProbeLane
 
@@ -41,6 +41,6 @@ class MixedProbe:
         """Files of that window."""
         return _PROBE.outputs(plan, exit_code, stderr)
 
-    def read(self, outputs: LoadOutputs) -> Reading:
+    def read(self, outputs: LoadOutputs) -> ReportReading:
         """Load report and tables, the lane of each request among them."""
         return _PROBE.read(outputs)

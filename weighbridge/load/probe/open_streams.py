@@ -16,7 +16,7 @@ from weighbridge.errors import InputError, Place
 from weighbridge.load.contract.driver import Capabilities, LoadOutputs, LoadPlan
 from weighbridge.load.contract.formats import Formats
 from weighbridge.load.contract.patience import WRITING_S
-from weighbridge.load.contract.reading import Reading
+from weighbridge.load.contract.reading import ReportReading
 from weighbridge.load.probe.stream_opener.plan import StreamOpenerPlan, put
 from weighbridge.load.probe.stream_opener.report import CENSORED, REPORT, SCHEMA, WHOLE
 from weighbridge.matrix.loads import OpenStreamsLoad
@@ -68,7 +68,7 @@ class StreamOpener:
             stderr=stderr,
         )
 
-    def read(self, outputs: LoadOutputs) -> Reading:
+    def read(self, outputs: LoadOutputs) -> ReportReading:
         """Load report and open streams of those files; InputError when there is no report."""
         if outputs.report is None:
             raise InputError(f"the stream opener left no report (exit status {outputs.exit_code})")
@@ -77,7 +77,7 @@ class StreamOpener:
             raise InputError(
                 "is no report of this stream opener", place=Place(outputs.report), expected=f"its {SCHEMA}"
             )
-        return Reading(_report(document), None, open_streams=_result(document))
+        return ReportReading(_report(document), None, open_streams=_result(document))
 
 
 def stream_opener_plan(plan: LoadPlan) -> StreamOpenerPlan:

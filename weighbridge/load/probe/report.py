@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from weighbridge.load.contract.reading import Reading
+from weighbridge.load.contract.reading import ReportReading
 from weighbridge.load.reports.failures import classify
 from weighbridge.load.reports.fields import count, counts, number, section, successes
-from weighbridge.load.reports.spreads import Lost, Spread, flags_of, reported
+from weighbridge.load.reports.spreads import LostRequests, Spread, flags_of, reported
 from weighbridge.record.load_report import CLIENT_LIMITS, LoadReport
 from weighbridge.record.probe_tables import EventTable, RequestTable
 from weighbridge.record.samples import SampleTable
@@ -47,15 +47,15 @@ class GivenProbe:
     notes: tuple[str, ...] = ()
 
 
-def probe_reading(given: GivenProbe) -> Reading:
+def probe_reading(given: GivenProbe) -> ReportReading:
     """Report and tables; tables that contradict the report are left out, with a flag."""
     released = count(given.document.get("released_count"))
     tables = (given.samples, given.requests)
     fits = all(table is None or len(table) == released for table in tables)
     report = _report(given, () if fits else ("samples_mismatch",))
     if not fits:
-        return Reading(report, None)
-    return Reading(report, given.samples, requests=given.requests, events=given.events)
+        return ReportReading(report, None)
+    return ReportReading(report, given.samples, requests=given.requests, events=given.events)
 
 
 def _report(given: GivenProbe, flags: tuple[str, ...]) -> LoadReport:
@@ -68,7 +68,7 @@ def _report(given: GivenProbe, flags: tuple[str, ...]) -> LoadReport:
     censored = None if scheduled is None else max(0, scheduled - answered - failed)
     verdict, reason = _worth(document, by_status, censored)
     response = _spread(document, "response_s")
-    lost = Lost(answered, failed + (censored or 0))
+    lost = LostRequests(answered, failed + (censored or 0))
     failures = _by_class(outcomes, counts(document, "error_text"))
     own = {
         "partial": verdict == "partial",

@@ -16,7 +16,7 @@ from typing import Any
 
 from weighbridge.errors import InputError, Place
 from weighbridge.load.contract.formats import Beside, Format, Formats, Found
-from weighbridge.load.contract.reading import Reading
+from weighbridge.load.contract.reading import ReportReading
 
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}"]', re.DOTALL)
@@ -39,7 +39,7 @@ class TruncatedReport(InputError):
         )
 
 
-def read_as(known: Formats, file: Path, beside: Beside) -> Reading:
+def read_as(known: Formats, file: Path, beside: Beside) -> ReportReading:
     """Return the reading of a file; InputError when it is none of these formats, or a cut one."""
     found = open_report(file, known)
     return found.format.read(found, file, beside)

@@ -12,7 +12,7 @@ from pathlib import Path
 from weighbridge.errors import InputError
 from weighbridge.load.contract.driver import Driver, LoadOutputs
 from weighbridge.load.contract.formats import Beside
-from weighbridge.load.contract.reading import Reading
+from weighbridge.load.contract.reading import ReportReading
 from weighbridge.load.reports.document import read_as
 
 
@@ -35,7 +35,7 @@ def stderr_lines(outputs: LoadOutputs) -> list[str]:
 
 def read_outputs(
     driver: Driver, outputs: LoadOutputs, line: str | None, *, missing: str
-) -> Reading:  # fmt: skip
+) -> ReportReading:  # fmt: skip
     """Return the load report of a driver's outputs; `line` is the line of its words that tells most.
 
     The document is judged, not the exit status: that goes into a note. InputError, with those words, says `missing`

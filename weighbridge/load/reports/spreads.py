@@ -39,7 +39,7 @@ def spread_of(values_s: Floats) -> Spread | str:
 
 
 @dataclass(frozen=True)
-class Lost:
+class LostRequests:
     """How many requests were answered, and how many were lost whose time is only known to be long."""
 
     answered_count: int
@@ -51,7 +51,7 @@ class Lost:
         return total > 0 and self.lost_count > round((1 - share) * total, 9)
 
 
-def reported(spread: Spread | str, lost: Lost) -> PercentilesOrAbsent:
+def reported(spread: Spread | str, lost: LostRequests) -> PercentilesOrAbsent:
     """Percentiles in milliseconds, or the reason why there are none."""
     if isinstance(spread, str):
         return Absent(absent=spread)
@@ -68,7 +68,7 @@ def reported(spread: Spread | str, lost: Lost) -> PercentilesOrAbsent:
     )
 
 
-def flags_of(spread: Spread | str, lost: Lost) -> tuple[str, ...]:
+def flags_of(spread: Spread | str, lost: LostRequests) -> tuple[str, ...]:
     """`percentile_undefined` where losses hide one, `small_n` where not even the median is a figure."""
     hidden = not isinstance(spread, str) and any(lost.hides(share) for share in (0.5, 0.95, 0.99))
     small = not isinstance(spread, str) and spread.count is not None and spread.count < quantiles.needed(0.5)

@@ -14,7 +14,7 @@ from weighbridge.command import Command, OnPath
 from weighbridge.errors import InputError, ToolMissing
 from weighbridge.load.contract.driver import Capabilities, LoadOutputs, LoadPlan
 from weighbridge.load.contract.patience import WRITING_S, cut_after_s
-from weighbridge.load.contract.reading import Reading
+from weighbridge.load.contract.reading import ReportReading
 from weighbridge.load.reports.outputs import outputs_of, read_outputs, stderr_lines
 from weighbridge.load.wrk.formats import FORMATS
 
@@ -87,7 +87,7 @@ class Wrk:
         argv = self.command(plan).argv
         return outputs_of(argv, _report(plan), _samples(plan), exit_code=exit_code, stderr=stderr)
 
-    def read(self, outputs: LoadOutputs) -> Reading:
+    def read(self, outputs: LoadOutputs) -> ReportReading:
         """Load report of those files; InputError with wrk's own words when the script left no report."""
         line = next(iter(stderr_lines(outputs)), None)
         return read_outputs(self, outputs, line, missing="wrk left no report of the script")

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from weighbridge.errors import InputError, Place
 from weighbridge.load.contract.formats import Beside, Format, Formats, Found, Hint
-from weighbridge.load.contract.reading import Reading
+from weighbridge.load.contract.reading import ReportReading
 from weighbridge.load.reports.document import open_report
 from weighbridge.load.wrk.report import GivenWrk, wrk_reading
 from weighbridge.load.wrk.samples import CSV_HEADER, WrkSamples, read_wrk_samples
@@ -25,7 +25,7 @@ def _is_wrk(document: Mapping[str, Any], file: Path) -> bool:
     return True
 
 
-def _json(found: Found, _file: Path, beside: Beside) -> Reading:
+def _json(found: Found, _file: Path, beside: Beside) -> ReportReading:
     table: WrkSamples | None = None
     if beside.samples is not None:
         inside = open_report(beside.samples, FORMATS)

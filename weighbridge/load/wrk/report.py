@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from weighbridge.load.contract.reading import Reading
+from weighbridge.load.contract.reading import ReportReading
 from weighbridge.load.reports.fields import count, number, section
-from weighbridge.load.reports.spreads import Lost, Spread, flags_of, reported
+from weighbridge.load.reports.spreads import LostRequests, Spread, flags_of, reported
 from weighbridge.load.wrk.counts import WrkCounts, count_wrk, worth
 from weighbridge.load.wrk.samples import WrkSamples
 from weighbridge.record.figures import Absent, Corrected
@@ -29,7 +29,7 @@ class GivenWrk:
     notes: tuple[str, ...] = ()
 
 
-def wrk_reading(given: GivenWrk) -> Reading:
+def wrk_reading(given: GivenWrk) -> ReportReading:
     """Report and samples; samples that contradict the report or their own schedule are left out, with a flag."""
     found = count_wrk(given.document)
     own = given.samples
@@ -44,7 +44,7 @@ def wrk_reading(given: GivenWrk) -> Reading:
         "non_2xx_mixed": 0 < found.success_count < found.answered_count,
     }
     report = _report(given, found, own, usable, tuple(name for name, holds in flags.items() if holds))
-    return Reading(report, usable.table(has_schedule=found.has_schedule) if usable is not None else None)
+    return ReportReading(report, usable.table(has_schedule=found.has_schedule) if usable is not None else None)
 
 
 def _report(
@@ -106,11 +106,11 @@ def _own_times(document: Mapping[str, Any], found: WrkCounts) -> Spread | str:
     return Spread(p50, None, p99, largest, samples)
 
 
-def _lost(found: WrkCounts, usable: WrkSamples | None) -> Lost:
+def _lost(found: WrkCounts, usable: WrkSamples | None) -> LostRequests:
     """Count what has no time: never answered; in wrk's own object also what was slower than its -T."""
     slow = found.tool_errors.get("timeout", 0) if usable is None else 0
     timed = max(0, found.answered_count - slow)
-    return Lost(timed, slow + (found.unresolved_count or 0))
+    return LostRequests(timed, slow + (found.unresolved_count or 0))
 
 
 def _notes(given: GivenWrk, found: WrkCounts, own: WrkSamples | None, usable: WrkSamples | None) -> tuple[str, ...]:

@@ -12,7 +12,16 @@ from itertools import groupby
 from weighbridge.publish.text import numbers
 from weighbridge.publish.text.sanitise import plain
 from weighbridge.publish.views.columns import number_column
-from weighbridge.publish.views.views import Cell, CertificateSection, Column, Fact, Group, Row, Section, Table
+from weighbridge.publish.views.views import (
+    CertificateSection,
+    Fact,
+    Section,
+    Table,
+    TableCell,
+    TableColumn,
+    TableGroup,
+    TableRow,
+)
 from weighbridge.record.certificate import Certificate, DelayResult, DriverBaseline, Resolution
 from weighbridge.record.figures import Absent, Figure
 from weighbridge.record.summary import Summary
@@ -95,14 +104,19 @@ def delays_table(found: Certificate, anchor: str) -> Table:
         title="Known delays",
         caption=(_CAPTION,),
         columns=(
-            Column("delay", "Delay"),
+            TableColumn("delay", "Delay"),
             number_column("known p50", "Known p50, ms"),
             *(number_column(name, f"Error of added {name}, µs") for name in FIGURES),
             *(number_column(name, f"Error of shift {name}, µs") for name in FIGURES),
             number_column("n", "Requests in the smallest block"),
-            Column("outcome", "Outcome"),
+            TableColumn("outcome", "Outcome"),
         ),
-        groups=(Group("", 2), Group("Error of added time, µs", 3), Group("Error of the shift, µs", 3), Group("", 2)),
+        groups=(
+            TableGroup("", 2),
+            TableGroup("Error of added time, µs", 3),
+            TableGroup("Error of the shift, µs", 3),
+            TableGroup("", 2),
+        ),
         sections=tuple(_sections(found)),
         empty="No known delay was measured.",
     )
@@ -148,23 +162,23 @@ def _sections(found: Certificate) -> Iterator[Section]:
         yield Section(group.title, tuple(_row(rows) for rows in group.delays))
 
 
-def _row(rows: Sequence[DelayResult]) -> Row:
+def _row(rows: Sequence[DelayResult]) -> TableRow:
     first = rows[0]
     word = outcome(rows)
-    return Row(
+    return TableRow(
         (
-            Cell(plain(first.delay, limit=60), is_head=True),
-            Cell(numbers.ms(first.known_ms), label="Known p50", css="n"),
+            TableCell(plain(first.delay, limit=60), is_head=True),
+            TableCell(numbers.ms(first.known_ms), label="Known p50", css="n"),
             *(_error_cell(row) for row in rows),
-            *(Cell(numbers.us(row.shift_error_ms), label=f"Shift {row.figure}", css="n") for row in rows),
-            Cell(numbers.count(first.sample_count), label="Requests", css="n"),
-            Cell(word, label="Outcome", css="" if word == "passed" else "warn"),
+            *(TableCell(numbers.us(row.shift_error_ms), label=f"Shift {row.figure}", css="n") for row in rows),
+            TableCell(numbers.count(first.sample_count), label="Requests", css="n"),
+            TableCell(word, label="Outcome", css="" if word == "passed" else "warn"),
         )
     )
 
 
-def _error_cell(row: DelayResult) -> Cell:
-    return Cell(
+def _error_cell(row: DelayResult) -> TableCell:
+    return TableCell(
         numbers.us(row.added_error_ms),
         label=f"Added {row.figure}",
         small=f"worst {numbers.us(row.worst_added_error_ms)}",

@@ -52,7 +52,7 @@ _CONFIG = {
 
 
 @dataclass(frozen=True)
-class Point:
+class ChartPoint:
     """One dot of a chart: a cell, its figure, and where it stands."""
 
     cell: CellSummary
@@ -72,7 +72,7 @@ class Picture:
 
     title: str
     axis: str
-    points: Sequence[Point]
+    points: Sequence[ChartPoint]
 
 
 def charts(summary: Summary, names: Names, anchor: str) -> tuple[Chart, ...]:
@@ -115,18 +115,18 @@ def _added(names: Names, cells: list[CellSummary], where: str) -> Iterator[Pictu
 _Series = tuple[TimeKey, str]
 
 
-def _with_baselines(names: Names, cells: list[CellSummary], series: Sequence[_Series]) -> list[Point]:
+def _with_baselines(names: Names, cells: list[CellSummary], series: Sequence[_Series]) -> list[ChartPoint]:
     return [
-        Point(cell, cell.timing(key), f"{names.policy(group[-1])}{suffix}", load_text(cell.load))
+        ChartPoint(cell, cell.timing(key), f"{names.policy(group[-1])}{suffix}", load_text(cell.load))
         for group in grouped(names, cells)
         for key, suffix in series
         for cell in ordered(names, group)
     ]
 
 
-def _shift(names: Names, cells: list[CellSummary]) -> list[Point]:
+def _shift(names: Names, cells: list[CellSummary]) -> list[ChartPoint]:
     measured = _measured(names, cells)
-    return [Point(cell, cell.timing("shift_ms"), names.work(cell), load_text(cell.load)) for cell in measured]
+    return [ChartPoint(cell, cell.timing("shift_ms"), names.work(cell), load_text(cell.load)) for cell in measured]
 
 
 def _first_byte(names: Names, cells: list[CellSummary], where: str) -> Iterator[Picture]:
@@ -134,7 +134,7 @@ def _first_byte(names: Names, cells: list[CellSummary], where: str) -> Iterator[
     serial = [cell for cell in _measured(names, cells) if cell.load.is_serial]
     if any(cell.has("added_first_ms") for cell in serial):
         return
-    points = [Point(cell, cell.timing("ttfb_shift_ms"), cell.mode, names.policy(cell)) for cell in serial]
+    points = [ChartPoint(cell, cell.timing("ttfb_shift_ms"), cell.mode, names.policy(cell)) for cell in serial]
     yield Picture(
         f"Time to first byte at one client{where}",
         "shift of the time to first byte, ms",
@@ -241,7 +241,7 @@ def _unique(rows: list[dict[str, Any]], key: str) -> list[str]:
     return list(dict.fromkeys(row[key] for row in rows))
 
 
-def _datum(names: Names, point: Point) -> dict[str, Any]:
+def _datum(names: Names, point: ChartPoint) -> dict[str, Any]:
     cell, timing, seen = point.cell, point.figure, point.is_seen
     middle, high = (reliable(timing, "p50"), reliable(timing, "p95")) if seen else (None, None)
     low, up = _ends(timing) if seen else (None, None)
@@ -267,7 +267,7 @@ def _ends(timing: TimingOrAbsent) -> tuple[float | None, float | None]:
     return round(found.low, 3), round(found.high, 3)
 
 
-def _why(point: Point) -> str:
+def _why(point: ChartPoint) -> str:
     """Return the words in the place of a dot."""
     if has_figures(point.cell) and isinstance(point.figure, Absent):
         return absence_text(point.figure)

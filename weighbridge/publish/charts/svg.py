@@ -55,14 +55,14 @@ def as_file(picture: str) -> str:
 
 def check(picture: str) -> None:
     """Raise UnsafeSvg for any element, handler or address that a picture does not need."""
-    reader = _Reader()
+    reader = _SvgChecker()
     reader.feed(picture)
     reader.close()
     if reader.problem:
         raise UnsafeSvg(reader.problem)
 
 
-class _Reader(HTMLParser):
+class _SvgChecker(HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.problem = ""

@@ -22,7 +22,7 @@ from weighbridge.publish.text.wording import ADDED_TEXT, SHIFT_ALONE_TEXT, SHIFT
 from weighbridge.publish.views.headline import measures_added
 from weighbridge.publish.views.labels import names_of, timed
 from weighbridge.publish.views.shared import loaded_detail
-from weighbridge.publish.views.views import Campaign, Chart, Page
+from weighbridge.publish.views.views import CampaignPage, Chart, Page
 from weighbridge.record.summary import Summary
 
 
@@ -41,7 +41,7 @@ def page_of(summaries: Sequence[Summary]) -> Page:
     )
 
 
-def campaign_of(summary: Summary, anchor: str) -> Campaign:
+def campaign_of(summary: Summary, anchor: str) -> CampaignPage:
     """Return everything that a page says of a campaign."""
     names = names_of(summary)
     record = summary.provenance
@@ -50,7 +50,7 @@ def campaign_of(summary: Summary, anchor: str) -> Campaign:
         f"Campaign {plain(summary.campaign, limit=120)}, started {plain(record.started_at, limit=40)}, "
         f"method version {summary.method_version}"
     )
-    return Campaign(
+    return CampaignPage(
         anchor=anchor,
         title=plain(record.title, limit=120) or "Gateway overhead",
         lead=lead,

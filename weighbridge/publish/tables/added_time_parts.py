@@ -16,7 +16,7 @@ from weighbridge.publish.views.headline import added_of, measures_added
 from weighbridge.publish.views.labels import Names, is_baseline
 from weighbridge.publish.views.rows import RowMaker, gateway_cell, head_columns, sections
 from weighbridge.publish.views.shared import BASELINE_ABSENT, flag_marks, has_figures, loaded_warning
-from weighbridge.publish.views.views import Cell, Column, Group, Row, Section, Table
+from weighbridge.publish.views.views import Section, Table, TableCell, TableColumn, TableGroup, TableRow
 from weighbridge.record.figures import Absent, Percentile
 from weighbridge.record.probe_counts import StampCounts
 from weighbridge.record.summary import CellSummary, Slope, Summary
@@ -78,7 +78,7 @@ def _legs_table(summary: Summary, names: Names, anchor: str) -> Table:
     claims = any(cell.has("self_reported_ms") for cell in cells)
     groups = (*_LEGS, *_CONNECTIONS, *(_CLAIMS if claims else ()))
 
-    def make(cell: CellSummary) -> tuple[Cell, ...]:
+    def make(cell: CellSummary) -> tuple[TableCell, ...]:
         made = [one for group in groups for one in _times(cell, group, notes)]
         return (*made, _stamps_cell(cell, notes))
 
@@ -92,9 +92,9 @@ def _legs_table(summary: Summary, names: Names, anchor: str) -> Table:
             *columns_of((*groups, Show("stamps"))),
         ),
         groups=(
-            Group("", len(heads)),
+            TableGroup("", len(heads)),
             *groups_of(groups),
-            Group("", 1),
+            TableGroup("", 1),
         ),
         sections=sections(names, cells, RowMaker(make, lambda cell: flag_marks(cell, notes, _FLAGS))),
         footnotes=notes.footnotes(),
@@ -109,13 +109,13 @@ def _is_not_reported(cell: CellSummary) -> bool:
     return isinstance(added_of(cell), Absent) and isinstance(cell.stamps, Absent)
 
 
-def _times(cell: CellSummary, group: Show, notes: Notes) -> tuple[Cell, ...]:
+def _times(cell: CellSummary, group: Show, notes: Notes) -> tuple[TableCell, ...]:
     if is_baseline(cell) and group in _CLAIMS:
         return (absent_cell(BASELINE_ABSENT, notes, label=group.heading, span=2),)
     return cells_of(cell, (group,), notes)
 
 
-def _stamps_cell(cell: CellSummary, notes: Notes) -> Cell:
+def _stamps_cell(cell: CellSummary, notes: Notes) -> TableCell:
     label = "Whole stamps"
     found = cell.stamps
     if isinstance(found, Absent):
@@ -132,7 +132,7 @@ def _stamps_cell(cell: CellSummary, notes: Notes) -> Cell:
     late = cell.count("lagged_count")
     if late:
         rest = ", ".join(part for part in (rest, f"{numbers.count(late)} left out: probe late") if part)
-    return Cell(
+    return TableCell(
         f"{numbers.count(found.whole_count)} of {numbers.count(_all(found))}", label=label, small=rest, css="n"
     )
 
@@ -151,9 +151,9 @@ def _slopes_table(summary: Summary, names: Names, anchor: str) -> Table:
         title="Added time per KiB and per chunk",
         caption=(_SLOPE_TEXT, heading(summary)),
         columns=(
-            Column("Gateway", "Gateway"),
-            Column("Cells", "Cell"),
-            Column("Per", "Slope per"),
+            TableColumn("Gateway", "Gateway"),
+            TableColumn("Cells", "Cell"),
+            TableColumn("Per", "Slope per"),
             number_column("slope, µs", "Slope, µs"),
             number_column("direct, µs", "Slope of the baseline, µs"),
             number_column("at zero, µs", "At zero, µs"),
@@ -166,20 +166,20 @@ def _slopes_table(summary: Summary, names: Names, anchor: str) -> Table:
     )
 
 
-def _slope_row(names: Names, slope: Slope, cell: CellSummary) -> Row:
+def _slope_row(names: Names, slope: Slope, cell: CellSummary) -> TableRow:
     small = span_text(slope.interval_ms, numbers.fine_us)
     direct = numbers.ABSENT if slope.baseline_slope_ms is None else numbers.fine_us(slope.baseline_slope_ms)
     blocks = f"{numbers.count(slope.block_count)} ({numbers.plural(slope.point_count, 'point')})"
-    return Row(
+    return TableRow(
         (
             gateway_cell(names, cell),
-            Cell(_where(names, slope, cell), label="Cells", small=_places(slope)),
-            Cell(_AXES[slope.axis], label="Per", small=_FIGURES[slope.figure]),
-            Cell(numbers.fine_us(slope.slope_ms), label="Slope, µs", small=small, css="n lead"),
-            Cell("baseline" if is_baseline(cell) else direct, label="Direct, µs", css="n"),
-            Cell(numbers.fine_us(slope.intercept_ms), label="At zero, µs", css="n"),
-            Cell(numbers.fine_us(slope.residual_ms), label="Farthest, µs", css="n"),
-            Cell(blocks, label="Blocks", css="n"),
+            TableCell(_where(names, slope, cell), label="Cells", small=_places(slope)),
+            TableCell(_AXES[slope.axis], label="Per", small=_FIGURES[slope.figure]),
+            TableCell(numbers.fine_us(slope.slope_ms), label="Slope, µs", small=small, css="n lead"),
+            TableCell("baseline" if is_baseline(cell) else direct, label="Direct, µs", css="n"),
+            TableCell(numbers.fine_us(slope.intercept_ms), label="At zero, µs", css="n"),
+            TableCell(numbers.fine_us(slope.residual_ms), label="Farthest, µs", css="n"),
+            TableCell(blocks, label="Blocks", css="n"),
         ),
         css="baseline" if is_baseline(cell) else "",
     )

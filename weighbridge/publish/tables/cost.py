@@ -17,7 +17,7 @@ from weighbridge.publish.views.conditions import heading
 from weighbridge.publish.views.labels import Names, has_open_streams, is_baseline
 from weighbridge.publish.views.rows import RowMaker, head_columns, sections
 from weighbridge.publish.views.shared import flag_marks, loaded_warning, spread_text
-from weighbridge.publish.views.views import Group, Table
+from weighbridge.publish.views.views import Table, TableGroup
 from weighbridge.record.figures import Absent, Figure
 from weighbridge.record.metrics import METRICS, Metric, MetricKey, ValueKey
 from weighbridge.record.summary import CellSummary, Summary
@@ -147,7 +147,7 @@ def cost_table(summary: Summary, names: Names, anchor: str) -> Table:
         title="CPU, memory and calls",
         caption=(*_texts(found, cells), *_missing_text(found, cells), heading(summary)),
         columns=(*heads, *(number_column(one.metric.label, one.label, one.css) for one in found)),
-        groups=(Group("", len(heads)), *_groups(found)),
+        groups=(TableGroup("", len(heads)), *_groups(found)),
         sections=sections(names, cells, maker, baselines=False) if found else (),
         footnotes=notes.footnotes(),
         warning=loaded_warning(summary),
@@ -190,8 +190,8 @@ def _missing_text(there: Sequence[Show], cells: Sequence[CellSummary]) -> tuple[
     return (f"Absent everywhere: {'; '.join(parts)}.",) if parts else ()
 
 
-def _groups(there: Sequence[Show]) -> tuple[Group, ...]:
+def _groups(there: Sequence[Show]) -> tuple[TableGroup, ...]:
     spans = {one.metric.group: 0 for one in there}
     for one in there:
         spans[one.metric.group] += 1
-    return tuple(Group(_capital(group), span) for group, span in spans.items())
+    return tuple(TableGroup(_capital(group), span) for group, span in spans.items())

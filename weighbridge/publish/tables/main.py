@@ -21,7 +21,7 @@ from weighbridge.publish.views.headline import BY_MODE
 from weighbridge.publish.views.labels import Names, is_baseline
 from weighbridge.publish.views.rows import RowMaker, head_columns, sections
 from weighbridge.publish.views.shared import BASELINE_ABSENT, flag_marks, has_figures, loaded_warning, message
-from weighbridge.publish.views.views import Cell, Column, Group, Table
+from weighbridge.publish.views.views import Table, TableCell, TableColumn, TableGroup
 from weighbridge.record.figures import Absent
 from weighbridge.record.summary import CellSummary, Summary
 
@@ -77,10 +77,10 @@ def _table(summary: Summary, names: Names, cells: list[CellSummary], table_id: s
         ),
         columns=(*heads, *_timing_columns(layout), *_rate_columns(cells[0].load)),
         groups=(
-            Group("", len(heads)),
+            TableGroup("", len(heads)),
             *groups_of((*layout.groups, *((_SELF_REPORTED,) if layout.claims else ()))),
-            Group("Requests per second", 2),
-            Group("", 2),
+            TableGroup("Requests per second", 2),
+            TableGroup("", 2),
         ),
         sections=rows,
         footnotes=notes.footnotes(),
@@ -105,8 +105,8 @@ def _marks(cell: CellSummary, layout: _Layout, notes: Notes) -> str:
     return f"{marks} {notes.mark(f'incomplete: {reason_text(cell, layout.status)}')}".strip()
 
 
-def _cells(cell: CellSummary, layout: _Layout, notes: Notes) -> tuple[Cell, ...]:
-    runs = Cell(f"{cell.runs_accepted} of {cell.runs_attempted}", label="Runs accepted", css="n")
+def _cells(cell: CellSummary, layout: _Layout, notes: Notes) -> tuple[TableCell, ...]:
+    runs = TableCell(f"{cell.runs_accepted} of {cell.runs_attempted}", label="Runs accepted", css="n")
     if has_figures(cell):
         timings = [made for group in layout.groups for made in _timings(cell, group, notes)]
         claim = (self_reported_cell(cell, notes),) if layout.claims else ()
@@ -116,9 +116,9 @@ def _cells(cell: CellSummary, layout: _Layout, notes: Notes) -> tuple[Cell, ...]
     return (_message_cell(cell, layout, layout.width + 3, notes), runs)
 
 
-def _timings(cell: CellSummary, group: Show, notes: Notes) -> tuple[Cell, ...]:
+def _timings(cell: CellSummary, group: Show, notes: Notes) -> tuple[TableCell, ...]:
     if is_baseline(cell) and group.key == "shift_ms":
-        return (Cell("baseline", label=group.heading, css="message start", span=3, fill=(numbers.ABSENT,) * 2),)
+        return (TableCell("baseline", label=group.heading, css="message start", span=3, fill=(numbers.ABSENT,) * 2),)
     cells = cells_of(cell, (group,), notes)
     starts = ("start", *("",) * (len(cells) - 1))
     return tuple(
@@ -127,7 +127,7 @@ def _timings(cell: CellSummary, group: Show, notes: Notes) -> tuple[Cell, ...]:
     )
 
 
-def self_reported_cell(cell: CellSummary, notes: Notes) -> Cell:
+def self_reported_cell(cell: CellSummary, notes: Notes) -> TableCell:
     """Return the gateway's self-reported overhead, with what was measured above it in the second line."""
     if is_baseline(cell):
         return absent_cell(BASELINE_ABSENT, notes, label="Self-reported p50")
@@ -139,23 +139,25 @@ def self_reported_cell(cell: CellSummary, notes: Notes) -> Cell:
     return replace(made, small=f"added {sign}{numbers.ms(over)}", css=f"{made.css} claim")
 
 
-def _message_cell(cell: CellSummary, layout: _Layout, span: int, notes: Notes) -> Cell:
+def _message_cell(cell: CellSummary, layout: _Layout, span: int, notes: Notes) -> TableCell:
     reason = plain(reason_text(cell, layout.status), limit=300)
     fill = (numbers.ABSENT,) * (span - 1)
     if cell.verdict == "rig_limited":
         mark = notes.mark(f"limit of the rig, not of the gateway{': ' + reason if reason else ''}")
-        return Cell(message(cell), label="Outcome", css="message", span=span, mark=mark, fill=fill)
-    return Cell(message(cell), label="Outcome", small=reason, css=f"message {cell.verdict}", span=span, fill=fill)
+        return TableCell(message(cell), label="Outcome", css="message", span=span, mark=mark, fill=fill)
+    return TableCell(
+        message(cell), label="Outcome", small=reason, css=f"message {cell.verdict}", span=span, fill=fill
+    )
 
 
-def _rates(cell: CellSummary, notes: Notes) -> tuple[Cell, ...]:
+def _rates(cell: CellSummary, notes: Notes) -> tuple[TableCell, ...]:
     achieved = cells_of(cell, (_ACHIEVED,), notes)
     most = cell.count("in_flight_max_count")
     in_flight = numbers.ABSENT if most is None else numbers.count(most)
-    flight = Cell(f"{in_flight} of {numbers.count(cell.load.connections)}", label="In flight of cap", css="n")
+    flight = TableCell(f"{in_flight} of {numbers.count(cell.load.connections)}", label="In flight of cap", css="n")
     if cell.load.has_schedule:
         offered = numbers.ABSENT if cell.offered_rps is None else numbers.short(cell.offered_rps)
-        return (Cell(offered, label="Offered/s", css="n"), *achieved, flight)
+        return (TableCell(offered, label="Offered/s", css="n"), *achieved, flight)
     return (*achieved, *cells_of(cell, (_BOUND,), notes), flight)
 
 
@@ -163,7 +165,7 @@ def _no_bound(cell: CellSummary) -> Absent:
     return Absent(absent="one_client") if cell.load.concurrency == 1 else Absent(absent="no_mean")
 
 
-def _timing_columns(layout: _Layout) -> Iterator[Column]:
+def _timing_columns(layout: _Layout) -> Iterator[TableColumn]:
     for group in layout.groups:
         first, *rest = columns_of((group,))
         yield replace(first, css=f"{first.css} start")
@@ -172,7 +174,7 @@ def _timing_columns(layout: _Layout) -> Iterator[Column]:
         yield from columns_of((_SELF_REPORTED,))
 
 
-def _rate_columns(load: Load) -> tuple[Column, ...]:
+def _rate_columns(load: Load) -> tuple[TableColumn, ...]:
     offered = number_column("offered", "Offered/s")
     pair = (offered, *columns_of((_ACHIEVED,))) if load.has_schedule else columns_of((_ACHIEVED, _BOUND))
     return (

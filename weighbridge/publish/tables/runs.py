@@ -13,7 +13,7 @@ from weighbridge.publish.views.headline import measures_added
 from weighbridge.publish.views.labels import Names, is_baseline
 from weighbridge.publish.views.rows import gateway_cell
 from weighbridge.publish.views.shared import loaded_warning
-from weighbridge.publish.views.views import Cell, Column, Group, Row, Section, Table
+from weighbridge.publish.views.views import Section, Table, TableCell, TableColumn, TableGroup, TableRow
 from weighbridge.record.codes import REASONS, VERDICTS
 from weighbridge.record.figures import PERCENTILES, Percentile
 from weighbridge.record.host import LoadReading
@@ -64,13 +64,13 @@ def run_tables(summary: Summary, names: Names, anchor: str) -> tuple[Table, ...]
 
 def _rejected_table(summary: Summary, names: Names, cells: list[CellSummary], anchor: str) -> Table:
     rows = tuple(
-        Row(
+        TableRow(
             (
                 gateway_cell(names, cell),
-                Cell(names.where(cell), label="Cell"),
-                Cell(rejected.reason.text, label="Reason", small=plain(rejected.reason.detail, limit=300)),
-                Cell(rejected.reason.class_, label="Whose"),
-                Cell(numbers.count(rejected.count), label="Attempts", css="n"),
+                TableCell(names.where(cell), label="Cell"),
+                TableCell(rejected.reason.text, label="Reason", small=plain(rejected.reason.detail, limit=300)),
+                TableCell(rejected.reason.class_, label="Whose"),
+                TableCell(numbers.count(rejected.count), label="Attempts", css="n"),
             )
         )
         for cell in cells
@@ -81,10 +81,10 @@ def _rejected_table(summary: Summary, names: Names, cells: list[CellSummary], an
         title="Rejected attempts",
         caption=("By reason, with what the first of them said; “rig” is the measuring side, “gateway” the lane.",),
         columns=(
-            Column("Gateway", "Gateway"),
-            Column("Cell", "Cell"),
-            Column("Reason", "Reason"),
-            Column("Whose", "Whose"),
+            TableColumn("Gateway", "Gateway"),
+            TableColumn("Cell", "Cell"),
+            TableColumn("Reason", "Reason"),
+            TableColumn("Whose", "Whose"),
             number_column("Attempts", "Attempts"),
         ),
         sections=(Section("", rows),),
@@ -101,10 +101,10 @@ def _recomputed_table(summary: Summary, names: Names, cells: list[CellSummary], 
     percentiles: tuple[Percentile, ...] = PERCENTILES if len(wanted) == 2 else ("p50", "p95")
     groups = tuple(replace(group, percentiles=percentiles) for group in wanted)
     rows = tuple(
-        Row(
+        TableRow(
             (
                 gateway_cell(names, cell),
-                Cell(names.where(cell), label="Cell"),
+                TableCell(names.where(cell), label="Cell"),
                 *cells_of(cell, groups, notes),
             )
         )
@@ -115,11 +115,11 @@ def _recomputed_table(summary: Summary, names: Names, cells: list[CellSummary], 
         title="The headline recomputed with the rejected runs",
         caption=("Where both agree, leaving runs out did not make the figure.",),
         columns=(
-            Column("Gateway", "Gateway"),
-            Column("Cell", "Cell"),
+            TableColumn("Gateway", "Gateway"),
+            TableColumn("Cell", "Cell"),
             *columns_of(groups),
         ),
-        groups=(Group("", 2), *groups_of(groups)),
+        groups=(TableGroup("", 2), *groups_of(groups)),
         sections=(Section("", rows),),
         footnotes=notes.footnotes(),
         warning=loaded_warning(summary),
@@ -129,7 +129,9 @@ def _recomputed_table(summary: Summary, names: Names, cells: list[CellSummary], 
 
 def _attempts_table(summary: Summary, names: Names, cells: list[CellSummary], anchor: str) -> Table:
     rows = tuple(
-        Row((gateway_cell(names, cell), Cell(names.where(cell), label="Cell"), *_attempt(run)), css=_css(run))
+        TableRow(
+            (gateway_cell(names, cell), TableCell(names.where(cell), label="Cell"), *_attempt(run)), css=_css(run)
+        )
         for cell in cells
         for run in cell.runs
     )
@@ -143,14 +145,14 @@ def _attempts_table(summary: Summary, names: Names, cells: list[CellSummary], an
             ),
         ),
         columns=(
-            Column("Gateway", "Gateway"),
-            Column("Cell", "Cell"),
-            Column("Run", "Run"),
-            Column("Outcome", "Outcome"),
+            TableColumn("Gateway", "Gateway"),
+            TableColumn("Cell", "Cell"),
+            TableColumn("Run", "Run"),
+            TableColumn("Outcome", "Outcome"),
             number_column("p50, ms", "Response p50, ms"),
             number_column("Achieved/s", "Achieved/s"),
-            Column("Load before", "Load before"),
-            Column("Load after", "Load after"),
+            TableColumn("Load before", "Load before"),
+            TableColumn("Load after", "Load after"),
         ),
         sections=(Section("", rows),),
         warning=loaded_warning(summary),
@@ -163,7 +165,7 @@ def _css(run: RunLine) -> str:
     return "" if run.accepted else "rejected"
 
 
-def _attempt(run: RunLine) -> tuple[Cell, ...]:
+def _attempt(run: RunLine) -> tuple[TableCell, ...]:
     attempt = f", attempt {run.attempt}" if run.attempt > 1 else ""
     outcome = "accepted" if run.accepted else "rejected"
     if run.verdict != "valid" and run.accepted:
@@ -171,10 +173,10 @@ def _attempt(run: RunLine) -> tuple[Cell, ...]:
     p50 = numbers.ABSENT if run.response_p50_ms is None else numbers.ms(run.response_p50_ms)
     rate = numbers.ABSENT if run.achieved_rps is None else numbers.rps(run.achieved_rps)
     return (
-        Cell(f"block {run.block}{attempt}", label="Run"),
-        Cell(outcome, label="Outcome", small=run.reason.text if run.reason else _failed(run)),
-        Cell(p50, label="p50, ms", css="n"),
-        Cell(rate, label="Achieved/s", css="n"),
+        TableCell(f"block {run.block}{attempt}", label="Run"),
+        TableCell(outcome, label="Outcome", small=run.reason.text if run.reason else _failed(run)),
+        TableCell(p50, label="p50, ms", css="n"),
+        TableCell(rate, label="Achieved/s", css="n"),
         _reading(run.load_before, "Load before"),
         _reading(run.load_after, "Load after"),
     )
@@ -187,9 +189,9 @@ def _failed(run: RunLine) -> str:
     return f"{numbers.count(run.failed_count)} of {numbers.plural(run.request_count, 'request')} failed"
 
 
-def _reading(reading: LoadReading | None, label: str) -> Cell:
+def _reading(reading: LoadReading | None, label: str) -> TableCell:
     if reading is None:
-        return Cell(numbers.ABSENT, label=label, small="not read")
+        return TableCell(numbers.ABSENT, label=label, small="not read")
     load = numbers.ABSENT if reading.load_1m is None else units.format_ms(reading.load_1m)
     parts = (
         ("CPU", reading.cpu_some_pct, " %"),
@@ -198,4 +200,4 @@ def _reading(reading: LoadReading | None, label: str) -> Cell:
         ("others", reading.foreign_cpu_cores, " cores"),
     )
     known = [f"{name} {units.format_ms(value)}{unit}" for name, value, unit in parts if value is not None]
-    return Cell(load, label=label, small=" · ".join(known))
+    return TableCell(load, label=label, small=" · ".join(known))

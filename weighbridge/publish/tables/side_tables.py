@@ -10,7 +10,7 @@ from weighbridge.publish.views.conditions import heading, setting_text
 from weighbridge.publish.views.labels import Names, is_baseline
 from weighbridge.publish.views.rows import RowMaker, head_columns, sections
 from weighbridge.publish.views.shared import has_figures, loaded_warning, message
-from weighbridge.publish.views.views import Cell, Column, Group, Table
+from weighbridge.publish.views.views import Table, TableCell, TableColumn, TableGroup
 from weighbridge.record.figures import NOT_MEASURED, Absent, Percentile
 from weighbridge.record.summary import CellSummary, Summary
 
@@ -51,11 +51,11 @@ def ttfb_table(summary: Summary, names: Names, anchor: str) -> Table:
     serial = [cell for cell in summary.cells if cell.load.is_serial]
     cells = [cell for cell in serial if _mode_has_ttfb(serial, cell.mode)]
 
-    def make(cell: CellSummary) -> tuple[Cell, ...]:
+    def make(cell: CellSummary) -> tuple[TableCell, ...]:
         if not has_figures(cell):
             return (_message_cell(cell, 6),)
         if is_baseline(cell):
-            baseline = Cell("baseline", label="Shift", css="message", span=3, fill=(numbers.ABSENT,) * 2)
+            baseline = TableCell("baseline", label="Shift", css="message", span=3, fill=(numbers.ABSENT,) * 2)
             return (baseline, *cells_of(cell, _FIRST_BYTE[1:], notes))
         return cells_of(cell, _FIRST_BYTE, notes)
 
@@ -66,7 +66,7 @@ def ttfb_table(summary: Summary, names: Names, anchor: str) -> Table:
         caption=(_TTFB_TEXT, *_ttfb_remarks(summary, names, serial, cells)),
         columns=(*heads, *columns_of(_FIRST_BYTE)),
         groups=(
-            Group("", len(heads)),
+            TableGroup("", len(heads)),
             *groups_of(_FIRST_BYTE),
         ),
         sections=sections(names, cells, RowMaker(make)),
@@ -93,8 +93,8 @@ def _ttfb_remarks(
     return tuple(remarks)
 
 
-def _message_cell(cell: CellSummary, span: int) -> Cell:
-    return Cell(message(cell), label="Outcome", css="message", span=span, fill=(numbers.ABSENT,) * (span - 1))
+def _message_cell(cell: CellSummary, span: int) -> TableCell:
+    return TableCell(message(cell), label="Outcome", css="message", span=span, fill=(numbers.ABSENT,) * (span - 1))
 
 
 def driver_table(summary: Summary, names: Names, anchor: str) -> Table:
@@ -104,11 +104,11 @@ def driver_table(summary: Summary, names: Names, anchor: str) -> Table:
     repeated = shown((_REPEATED,), cells)
     found = (*_GENERATOR, *repeated, *_PACING)
 
-    def make(cell: CellSummary) -> tuple[Cell, ...]:
+    def make(cell: CellSummary) -> tuple[TableCell, ...]:
         offered = numbers.ABSENT if cell.offered_rps is None else numbers.short(cell.offered_rps)
         return (
-            Cell(cell.driver, label="Driver"),
-            Cell(offered, label="Offered/s", css="n"),
+            TableCell(cell.driver, label="Driver"),
+            TableCell(offered, label="Offered/s", css="n"),
             *cells_of(cell, found, notes),
         )
 
@@ -119,14 +119,14 @@ def driver_table(summary: Summary, names: Names, anchor: str) -> Table:
         caption=(_DRIVER_TEXT, *((_REPEATED_TEXT,) if repeated else ()), heading(summary)),
         columns=(
             *heads,
-            Column("driver", "Driver"),
+            TableColumn("driver", "Driver"),
             number_column("offered", "Offered/s"),
             *columns_of(found),
         ),
         groups=(
-            Group("", len(heads) + 1),
-            Group("Requests per second", 3),
-            *(Group("", 1) for _ in repeated),
+            TableGroup("", len(heads) + 1),
+            TableGroup("Requests per second", 3),
+            *(TableGroup("", 1) for _ in repeated),
             *groups_of(_PACING),
         ),
         sections=sections(names, cells, RowMaker(make)),

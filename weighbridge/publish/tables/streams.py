@@ -19,7 +19,7 @@ from weighbridge.publish.views.conditions import heading
 from weighbridge.publish.views.labels import Names
 from weighbridge.publish.views.rows import RowMaker, head_columns, sections
 from weighbridge.publish.views.shared import flag_marks, has_figures, loaded_warning, message
-from weighbridge.publish.views.views import Cell, Group, Table
+from weighbridge.publish.views.views import Table, TableCell, TableGroup
 from weighbridge.record.figures import Absent, Percentile
 from weighbridge.record.probe_counts import Fidelity
 from weighbridge.record.summary import CellSummary, Summary
@@ -89,7 +89,7 @@ def _times_table(summary: Summary, names: Names, cells: Sequence[CellSummary], a
     notes = Notes()
     groups = shown(_TIMES, cells)
 
-    def make(cell: CellSummary) -> tuple[Cell, ...]:
+    def make(cell: CellSummary) -> tuple[TableCell, ...]:
         if not has_figures(cell):
             return (_message_cell(cell, 3 * len(groups)),)
         return cells_of(cell, groups, notes)
@@ -100,7 +100,7 @@ def _times_table(summary: Summary, names: Names, cells: Sequence[CellSummary], a
         title="Streams: to the first byte, the first content and the end",
         caption=(_TIMES_TEXT, heading(summary)),
         columns=(*heads, *columns_of(groups)),
-        groups=(Group("", len(heads)), *groups_of(groups)),
+        groups=(TableGroup("", len(heads)), *groups_of(groups)),
         sections=sections(names, cells, RowMaker(make)),
         footnotes=notes.footnotes(),
         warning=loaded_warning(summary),
@@ -110,7 +110,7 @@ def _times_table(summary: Summary, names: Names, cells: Sequence[CellSummary], a
 def _chunks_table(summary: Summary, names: Names, cells: Sequence[CellSummary], anchor: str) -> Table:
     notes = Notes()
 
-    def make(cell: CellSummary) -> tuple[Cell, ...]:
+    def make(cell: CellSummary) -> tuple[TableCell, ...]:
         if not has_figures(cell) and not isinstance(cell.fidelity, Fidelity):
             return (_message_cell(cell, 2 * len(_CHUNKS) + len(_WORDS)),)
         return cells_of(cell, (*_CHUNKS, *_WORDS), notes)
@@ -122,10 +122,10 @@ def _chunks_table(summary: Summary, names: Names, cells: Sequence[CellSummary], 
         caption=(_CHUNKS_TEXT, VERDICT_TEXT, heading(summary)),
         columns=(*heads, *columns_of((*_CHUNKS, *_WORDS))),
         groups=(
-            Group("", len(heads)),
+            TableGroup("", len(heads)),
             *groups_of(_CHUNKS),
-            Group("Chunks", 3),
-            Group("Answers", 2),
+            TableGroup("Chunks", 3),
+            TableGroup("Answers", 2),
         ),
         sections=sections(names, cells, RowMaker(make, lambda cell: flag_marks(cell, notes, _FLAGS))),
         footnotes=notes.footnotes(),
@@ -133,21 +133,21 @@ def _chunks_table(summary: Summary, names: Names, cells: Sequence[CellSummary], 
     )
 
 
-def _message_cell(cell: CellSummary, span: int) -> Cell:
-    return Cell(message(cell), label="Outcome", css="message", span=span, fill=(numbers.ABSENT,) * (span - 1))
+def _message_cell(cell: CellSummary, span: int) -> TableCell:
+    return TableCell(message(cell), label="Outcome", css="message", span=span, fill=(numbers.ABSENT,) * (span - 1))
 
 
-def _buffering(cell: CellSummary, notes: Notes) -> Cell:
+def _buffering(cell: CellSummary, notes: Notes) -> TableCell:
     if cell.buffering:
         bunched = ""
         if not isinstance(cell.bunching, Absent):
             bunched = f"{numbers.share(buffering.bunched_ratio(cell.bunching))} bunched"
-        return Cell(plain(cell.buffering, limit=40), small=bunched)
+        return TableCell(plain(cell.buffering, limit=40), small=bunched)
     absent = cell.bunching if isinstance(cell.bunching, Absent) else Absent(absent="too_few_pairs")
     return replace(absent_cell(absent, notes), css="absent")
 
 
-def _fidelity(cell: CellSummary, notes: Notes) -> Cell:
+def _fidelity(cell: CellSummary, notes: Notes) -> TableCell:
     found = cell.fidelity
     if isinstance(found, Absent):
         return replace(absent_cell(found, notes), css="absent")
@@ -160,7 +160,7 @@ def _fidelity(cell: CellSummary, notes: Notes) -> Cell:
     )
     wrong = [f"{numbers.plural(count, what)} {how}" for count, what, how in counts if count > 0]
     same = f"{numbers.count(found.events_equal_count)} of {numbers.count(found.answer_count)} event for event"
-    return Cell(FIDELITIES[found.level], small=", ".join(wrong) or same)
+    return TableCell(FIDELITIES[found.level], small=", ".join(wrong) or same)
 
 
 _WORDS = (

@@ -25,7 +25,7 @@ _GAP = "  "
 
 
 @dataclass(frozen=True)
-class _Column:
+class _TerminalColumn:
     """A column: heading of two lines, text of a cell, and whether it stands at the right."""
 
     head: tuple[str, str]
@@ -53,20 +53,20 @@ def label(names: Names, cell: CellSummary) -> str:
     return f" ({reported})" if reported else ""
 
 
-def _columns(names: Names, group: Sequence[CellSummary], load: Load) -> list[_Column]:
-    disk = [_Column(("", "disk"), lambda cell: plain(cell.disk, limit=40), is_number=False)]
+def _columns(names: Names, group: Sequence[CellSummary], load: Load) -> list[_TerminalColumn]:
+    disk = [_TerminalColumn(("", "disk"), lambda cell: plain(cell.disk, limit=40), is_number=False)]
     return [
-        _Column(("", "gateway"), lambda cell: _gateway(names, cell), is_number=False),
+        _TerminalColumn(("", "gateway"), lambda cell: _gateway(names, cell), is_number=False),
         *(disk if names.varies_disk else []),
         *_load_columns(load),
         *_times(group),
         *(_figure(one) for one in shown([Show("cpu_ms_per_request"), BUSY], group)),
-        _Column(("", "runs"), lambda cell: f"{cell.runs_accepted}/{cell.runs_attempted}"),
-        _Column(("", "outcome"), _outcome, is_number=False),
+        _TerminalColumn(("", "runs"), lambda cell: f"{cell.runs_accepted}/{cell.runs_attempted}"),
+        _TerminalColumn(("", "outcome"), _outcome, is_number=False),
     ]
 
 
-def _times(group: Sequence[CellSummary]) -> Iterator[_Column]:
+def _times(group: Sequence[CellSummary]) -> Iterator[_TerminalColumn]:
     """Yield the columns of times: added time first where it was measured."""
     shift, response = Show("shift_ms"), Show("response_ms")
     pair: tuple[Percentile, ...] = ("p50", "p95")
@@ -80,17 +80,17 @@ def _times(group: Sequence[CellSummary]) -> Iterator[_Column]:
     yield from (_figure(one, name) for one, names in wanted for name in names)
 
 
-def _figure(one: Show, name: Percentile | None = None) -> _Column:
+def _figure(one: Show, name: Percentile | None = None) -> _TerminalColumn:
     # Percentiles of a cell without figures say nothing of its gateway.
     def text(cell: CellSummary) -> str:
         return numbers.ABSENT if name and not has_figures(cell) else terminal_text(cell, one, name)
 
-    return _Column(terminal_head(one, name), text)
+    return _TerminalColumn(terminal_head(one, name), text)
 
 
-def _load_columns(load: Load) -> tuple[_Column, ...]:
+def _load_columns(load: Load) -> tuple[_TerminalColumn, ...]:
     words = LOAD_WORDS[load.kind]
-    own = _Column(words.head, lambda cell: words.size(cell.load))
+    own = _TerminalColumn(words.head, lambda cell: words.size(cell.load))
     bound = () if load.has_schedule else (_figure(Show("littles_rps")),)
     return (own, _figure(Show("achieved_rps")), *bound)
 
@@ -104,7 +104,7 @@ def _outcome(cell: CellSummary) -> str:
     return cell.verdict if has_figures(cell) else message(cell).replace(" per second", "/s")
 
 
-def _set(columns: Sequence[_Column], cells: Sequence[CellSummary]) -> str:
+def _set(columns: Sequence[_TerminalColumn], cells: Sequence[CellSummary]) -> str:
     texts = [[column.text(cell) for cell in cells] for column in columns]
     widths = [
         max(map(len, (*column.head, *text))) for column, text in zip(columns, texts, strict=True)
@@ -114,7 +114,7 @@ def _set(columns: Sequence[_Column], cells: Sequence[CellSummary]) -> str:
     return "\n".join(_line(columns, widths, row) for row in rows)
 
 
-def _line(columns: Sequence[_Column], widths: Sequence[int], row: Sequence[str]) -> str:
+def _line(columns: Sequence[_TerminalColumn], widths: Sequence[int], row: Sequence[str]) -> str:
     parts = [
         text.rjust(width) if column.is_number else text.ljust(width)
         for column, width, text in zip(columns, widths, row, strict=True)

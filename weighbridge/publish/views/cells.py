@@ -8,7 +8,7 @@ from weighbridge.judge.stats.binomial import median_ranks
 from weighbridge.publish.text import numbers
 from weighbridge.publish.text.sanitise import plain
 from weighbridge.publish.text.wording import absence_text
-from weighbridge.publish.views.views import Cell, Footnote
+from weighbridge.publish.views.views import Footnote, TableCell
 from weighbridge.record.codes import ABSENCES
 from weighbridge.record.figures import PERCENTILES, Absent, Figure, Interval, Percentile, Timing, TimingOrAbsent
 
@@ -35,10 +35,10 @@ class Notes:
         return tuple(Footnote(mark, text) for text, mark in self._marks.items())
 
 
-def absent_cell(absent: Absent, notes: Notes, *, label: str = "", span: int = 1) -> Cell:
+def absent_cell(absent: Absent, notes: Notes, *, label: str = "", span: int = 1) -> TableCell:
     """Return a dash with its reason as footnote and on hover."""
     sentence = absence_text(absent)
-    return Cell(
+    return TableCell(
         numbers.ABSENT,
         label=label,
         title=sentence,
@@ -51,14 +51,14 @@ def absent_cell(absent: Absent, notes: Notes, *, label: str = "", span: int = 1)
 
 def timing_cells(
     timing: TimingOrAbsent, notes: Notes, label: str, percentiles: tuple[Percentile, ...] = PERCENTILES
-) -> tuple[Cell, ...]:
+) -> tuple[TableCell, ...]:
     """Return the cells of the percentiles of a time in milliseconds, or one dash over all of them."""
     if isinstance(timing, Absent):
         return (absent_cell(timing, notes, label=label, span=len(percentiles)),)
     return tuple(_percentile(timing, name, notes, f"{label} {name}") for name in percentiles)
 
 
-def _percentile(timing: Timing, name: Percentile, notes: Notes, label: str) -> Cell:
+def _percentile(timing: Timing, name: Percentile, notes: Notes, label: str) -> TableCell:
     value = timing.percentile(name)
     if value is None:
         return absent_cell(timing.absent.get(name) or _no_sample(timing), notes, label=label)
@@ -66,10 +66,10 @@ def _percentile(timing: Timing, name: Percentile, notes: Notes, label: str) -> C
     if name in timing.few_samples:
         rank = plain(timing.few_samples[name], limit=40)
         title = f"{rank}: fewer than 10 samples lie beyond {name}"
-        return Cell(text, label=label, small=with_runs(rank, timing), title=title, css="n grey")
+        return TableCell(text, label=label, small=with_runs(rank, timing), title=title, css="n grey")
     found = None if timing.interval is None else timing.interval.of(name)
     title = "" if found is None else kind_text(found, timing.run_count)
-    return Cell(text, label=label, small=with_runs(interval_text(timing, name), timing), title=title, css="n")
+    return TableCell(text, label=label, small=with_runs(interval_text(timing, name), timing), title=title, css="n")
 
 
 def _no_sample(timing: Timing) -> Absent:

@@ -18,7 +18,7 @@ from weighbridge.publish.views.cells import (
     with_runs,
 )
 from weighbridge.publish.views.headline import added_key
-from weighbridge.publish.views.views import Cell, Column, Group
+from weighbridge.publish.views.views import TableCell, TableColumn, TableGroup
 from weighbridge.record.figures import NOT_MEASURED, PERCENTILES, Absent, Figure, Percentile, Timing
 from weighbridge.record.measured import FigureValue
 from weighbridge.record.metrics import METRICS, Metric, MetricKey
@@ -58,7 +58,7 @@ class Show:
     percentiles: tuple[Percentile, ...] = PERCENTILES
     by_mode: bool = False
     small: Callable[[CellSummary], str] = lambda _: ""
-    make: Callable[[CellSummary, Notes], Cell] | None = None
+    make: Callable[[CellSummary, Notes], TableCell] | None = None
     absent: Callable[[CellSummary], Absent] = lambda _: NOT_MEASURED
     write: Write | None = None
 
@@ -96,24 +96,24 @@ def shown(columns: Iterable[Show], cells: Sequence[CellSummary]) -> tuple[Show, 
     return tuple(one for one in columns if any(_exists(one.of(cell)) for cell in cells))
 
 
-def cells_of(cell: CellSummary, columns: Iterable[Show], notes: Notes) -> tuple[Cell, ...]:
+def cells_of(cell: CellSummary, columns: Iterable[Show], notes: Notes) -> tuple[TableCell, ...]:
     """Return the cells of these columns for one row."""
     return tuple(made for one in columns for made in _cells(cell, one, notes))
 
 
-def columns_of(columns: Iterable[Show]) -> tuple[Column, ...]:
+def columns_of(columns: Iterable[Show]) -> tuple[TableColumn, ...]:
     """Return the headings of these columns."""
     return tuple(made for one in columns for made in _columns(one))
 
 
-def groups_of(columns: Iterable[Show]) -> tuple[Group, ...]:
+def groups_of(columns: Iterable[Show]) -> tuple[TableGroup, ...]:
     """Return what stands above times, each with its unit."""
-    return tuple(Group(f"{one.heading}, ms", one.width, one.css) for one in columns)
+    return tuple(TableGroup(f"{one.heading}, ms", one.width, one.css) for one in columns)
 
 
-def number_column(text: str, full: str, css: str = "") -> Column:
+def number_column(text: str, full: str, css: str = "") -> TableColumn:
     """Return a column of numbers."""
-    return Column(text, full, css=f"n {css}".strip(), is_number=True, rule=Code("---:"))
+    return TableColumn(text, full, css=f"n {css}".strip(), is_number=True, rule=Code("---:"))
 
 
 def terminal_head(one: Show, name: Percentile | None = None) -> tuple[str, str]:
@@ -144,7 +144,7 @@ def _write(one: Show) -> Write:
     return one.write or _WRITE[one.metric.unit]
 
 
-def _cells(cell: CellSummary, one: Show, notes: Notes) -> tuple[Cell, ...]:
+def _cells(cell: CellSummary, one: Show, notes: Notes) -> tuple[TableCell, ...]:
     label = one.label or one.heading
     if one.make is not None:
         return (replace(one.make(cell, notes), label=label),)
@@ -154,17 +154,17 @@ def _cells(cell: CellSummary, one: Show, notes: Notes) -> tuple[Cell, ...]:
     return (_number_cell(cell, one, notes, label),)
 
 
-def _number_cell(cell: CellSummary, one: Show, notes: Notes, label: str) -> Cell:
+def _number_cell(cell: CellSummary, one: Show, notes: Notes, label: str) -> TableCell:
     found, write = one.of(cell), _write(one)
     if isinstance(found, Absent):
         return absent_cell(found, notes, label=label)
     if isinstance(found, Figure):
         css = f"n {one.css}".strip()
-        return Cell(
+        return TableCell(
             write(found.value), label=label, small=with_runs(one.small(cell) or _spread(found, one), found), css=css
         )
     if isinstance(found, int | float):
-        return Cell(write(found), label=label, css="n")
+        return TableCell(write(found), label=label, css="n")
     return absent_cell(one.absent(cell), notes, label=label)
 
 
@@ -172,10 +172,10 @@ def _spread(found: Figure, one: Show) -> str:
     return spread(found, _write(one)) if one.metric.unit in _WITH_SPREAD else ""
 
 
-def _columns(one: Show) -> tuple[Column, ...]:
+def _columns(one: Show) -> tuple[TableColumn, ...]:
     if one.is_time:
         return tuple(number_column(name, f"{one.heading} {name}, ms", one.css) for name in one.percentiles)
     text = one.metric.short or one.heading
     if one.metric.kind in ("word", "fidelity"):
-        return (Column(text, one.heading),)
+        return (TableColumn(text, one.heading),)
     return (number_column(text, one.heading, one.css),)

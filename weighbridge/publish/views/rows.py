@@ -9,7 +9,7 @@ from itertools import groupby
 from weighbridge.publish.text.load_wording import load_text
 from weighbridge.publish.text.sanitise import plain
 from weighbridge.publish.views.labels import Names, is_baseline, settings_text
-from weighbridge.publish.views.views import Cell, Column, Row, Section
+from weighbridge.publish.views.views import Section, TableCell, TableColumn, TableRow
 from weighbridge.record.summary import CellSummary
 
 
@@ -17,7 +17,7 @@ from weighbridge.record.summary import CellSummary
 class RowMaker:
     """How a table makes its rows: the cells after the names, and the footnote marks beside the gateway's name."""
 
-    cells: Callable[[CellSummary], tuple[Cell, ...]]
+    cells: Callable[[CellSummary], tuple[TableCell, ...]]
     marks: Callable[[CellSummary], str] = lambda _: ""
 
 
@@ -51,14 +51,14 @@ def _baselines_of(group: list[CellSummary], by_id: dict[str, CellSummary]) -> li
     return [by_id[name] for name in wanted if name in by_id]
 
 
-def _rows(names: Names, group: list[CellSummary], make: RowMaker) -> tuple[Row, ...]:
-    rows: list[Row] = []
+def _rows(names: Names, group: list[CellSummary], make: RowMaker) -> tuple[TableRow, ...]:
+    rows: list[TableRow] = []
     before = None
     for cell in ordered(names, group):
         place = names.place(cell)
         css = " ".join(name for name, holds in (("baseline", is_baseline(cell)), ("first", place != before)) if holds)
         heads = _heads(names, cell, again=place == before, mark=make.marks(cell))
-        rows.append(Row((*heads, *make.cells(cell)), css=css))
+        rows.append(TableRow((*heads, *make.cells(cell)), css=css))
         before = place
     return tuple(rows)
 
@@ -68,25 +68,27 @@ def ordered(names: Names, group: list[CellSummary]) -> list[CellSummary]:
     return sorted(group, key=lambda cell: (names.place(cell), names.rank(cell)))
 
 
-def _heads(names: Names, cell: CellSummary, *, again: bool, mark: str) -> tuple[Cell, ...]:
+def _heads(names: Names, cell: CellSummary, *, again: bool, mark: str) -> tuple[TableCell, ...]:
     css = "again" if again else ""
-    heads = [Cell(load_text(cell.load), label="Load", css=f"load {css}".strip())]
+    heads = [TableCell(load_text(cell.load), label="Load", css=f"load {css}".strip())]
     if names.varies_disk:
-        heads.append(Cell(plain(cell.disk, limit=40), label="Disk", css=css))
+        heads.append(TableCell(plain(cell.disk, limit=40), label="Disk", css=css))
     heads.append(gateway_cell(names, cell, mark))
     return tuple(heads)
 
 
-def gateway_cell(names: Names, cell: CellSummary, mark: str = "") -> Cell:
+def gateway_cell(names: Names, cell: CellSummary, mark: str = "") -> TableCell:
     """Return the name of a row's gateway, its settings and its label below."""
     small = ", ".join(part for part in (settings_text(cell.settings), names.label(cell.gateway)) if part)
-    return Cell(names.gateway(cell.gateway), label="Gateway", small=small, css="gateway", mark=mark, is_head=True)
+    return TableCell(
+        names.gateway(cell.gateway), label="Gateway", small=small, css="gateway", mark=mark, is_head=True
+    )
 
 
-def head_columns(names: Names) -> tuple[Column, ...]:
+def head_columns(names: Names) -> tuple[TableColumn, ...]:
     """Return the columns of a row's names."""
-    disk = (Column("Disk", "Disk"),) if names.varies_disk else ()
-    return (Column("Load", "Load"), *disk, Column("Gateway", "Gateway"))
+    disk = (TableColumn("Disk", "Disk"),) if names.varies_disk else ()
+    return (TableColumn("Load", "Load"), *disk, TableColumn("Gateway", "Gateway"))
 
 
 def title(names: Names, cell: CellSummary) -> str:

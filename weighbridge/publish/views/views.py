@@ -16,7 +16,7 @@ _WIDE = 12
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableCell:
     """One cell of a table: text, how it is set, and what stands beside it."""
 
     text: str
@@ -51,10 +51,10 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Row:
+class TableRow:
     """One row."""
 
-    cells: tuple[Cell, ...]
+    cells: tuple[TableCell, ...]
     css: str = ""
 
 
@@ -63,7 +63,7 @@ class Section:
     """Rows under one heading, such as a chain and a mode."""
 
     title: str
-    rows: tuple[Row, ...]
+    rows: tuple[TableRow, ...]
 
     @property
     def has_title(self) -> bool:
@@ -72,7 +72,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """A column: short heading, whole heading (where no group stands above it), and how it is set."""
 
     text: str
@@ -83,7 +83,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Group:
+class TableGroup:
     """A heading over several columns."""
 
     text: str
@@ -106,9 +106,9 @@ class Table:
     id: str
     title: str
     caption: tuple[str, ...]
-    columns: tuple[Column, ...]
+    columns: tuple[TableColumn, ...]
     sections: tuple[Section, ...]
-    groups: tuple[Group, ...] = ()
+    groups: tuple[TableGroup, ...] = ()
     footnotes: tuple[Footnote, ...] = ()
     warning: str = ""
     empty: str = ""
@@ -209,7 +209,7 @@ class CertificateSection:
 
 
 @dataclass(frozen=True)
-class Campaign:
+class CampaignPage:
     """A campaign as a page shows it, from the answer to the command that repeats it."""
 
     anchor: str
@@ -251,6 +251,6 @@ class Page:
 
     title: str
     description: str
-    campaigns: tuple[Campaign, ...]
+    campaigns: tuple[CampaignPage, ...]
     is_many: bool
     made_by: str

@@ -29,7 +29,7 @@ MARKER = "installed.json"
 Report = Callable[[str], None]
 
 
-class Runner(Protocol):
+class CommandRunner(Protocol):
     """Who runs a command to its end and owns its processes."""
 
     def run(self, command: Command, *, watch: Callable[[], str | None] | None = None) -> Ended:
@@ -45,7 +45,7 @@ class Workshop:
     for the uv program; None takes the one that comes with Weighbridge.
     """
 
-    runner: Runner
+    runner: CommandRunner
     report: Report
     environ: Mapping[str, str]
     uv: Path | None = None

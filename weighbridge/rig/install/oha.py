@@ -45,7 +45,7 @@ _LOOK_EVERY_S = 2.0
 
 
 @dataclass(frozen=True)
-class _Recipe:
+class _BuildRecipe:
     """How one build differs: what is said before, what cargo gets, what is recorded."""
 
     minutes: str
@@ -54,12 +54,12 @@ class _Recipe:
 
 
 _RECIPES = {
-    "fast": _Recipe(
+    "fast": _BuildRecipe(
         "four to six minutes on two cores",
         (("CARGO_PROFILE_RELEASE_LTO", "false"), ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")),
         "without LTO, 16 codegen units",
     ),
-    "published": _Recipe("eight to nine minutes on two cores", (), None),
+    "published": _BuildRecipe("eight to nine minutes on two cores", (), None),
 }
 
 

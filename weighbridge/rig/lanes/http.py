@@ -107,7 +107,7 @@ def _exchange(
     connection: http.client.HTTPConnection, request: _Request, is_over: threading.Event, timeout_s: float
 ) -> HttpAnswer:
     sent_ns = time.monotonic_ns()
-    reader = _Reader()
+    reader = _ResponseReader()
     fault = ""
     try:
         connection.putrequest(request.method, request.target, skip_accept_encoding=True)
@@ -132,7 +132,7 @@ def _exchange(
     return HttpAnswer(reader.status, headers, chunks, sent_ns, reader.headers_ns, end_ns, fault, reader.has_more)
 
 
-class _Reader:
+class _ResponseReader:
     """Takes what the parser finds in one answer: the probe's parser, so that both read through the same HTTP."""
 
     def __init__(self) -> None:
@@ -187,7 +187,7 @@ class _Reader:
         self.is_complete = self.is_complete or self.status > 0
 
 
-def _read(sock: socket.socket, reader: _Reader) -> str:
+def _read(sock: socket.socket, reader: _ResponseReader) -> str:
     """Feed the reader until its answer is whole, and return what is wrong with its body; empty for nothing."""
     while not reader.is_complete:
         data = sock.recv(_READ_BYTES)

@@ -19,7 +19,7 @@ from weighbridge.rig.machine.flush_counter import FlushCounter, counter_of
 from weighbridge.rig.machine.host import usable_cpus
 from weighbridge.rig.processes.child import Child
 from weighbridge.rig.tree import context_switches, cpu_time, memory, thread_cpu
-from weighbridge.rig.tree.cgroup import Group
+from weighbridge.rig.tree.cgroup import ControlGroup
 from weighbridge.rig.tree.process_tree import Member
 
 # A look is cut into slices of a second, a shorter one into two: their spread says how far idle use can be trusted.
@@ -33,9 +33,9 @@ class CpuReading:
     """CPU of a tree at one moment: of its control group where it has one, and of its processes' clocks."""
 
     at_s: float
-    group: Group | None
+    group: ControlGroup | None
     group_s: float
-    clocks: cpu_time.Reading
+    clocks: cpu_time.CpuTimeReading
 
 
 @dataclass(frozen=True)
@@ -55,10 +55,10 @@ class CpuUsed:
 
 
 @dataclass(frozen=True)
-class _Begun:
+class _FirstReadings:
     cpu: CpuReading
-    memory: memory.Reading
-    switches: context_switches.Reading | None
+    memory: memory.MemoryReading
+    switches: context_switches.SwitchesReading | None
     threads: thread_cpu.Reading | None
     flush_count: int | None
     is_peak_anew: bool
@@ -70,7 +70,7 @@ class UsageMeter:
     def __init__(self, child: Child, disk: Path | None = None) -> None:
         self._child = child
         self._flushes = counter_of(disk) if disk else _NO_DISK
-        self._begun: _Begun | None = None
+        self._begun: _FirstReadings | None = None
         self._idle: IdleLook | None = None
         self._idle_flush_rps: float | None = None
 
@@ -96,7 +96,7 @@ class UsageMeter:
         """Take the readings before the load, the CPU last."""
         members = self._members()
         is_peak_anew = memory.forget_peaks(members)
-        self._begun = _Begun(
+        self._begun = _FirstReadings(
             memory=memory.read(members),
             switches=context_switches.read(members),
             threads=thread_cpu.read(members),
@@ -158,7 +158,7 @@ def look_idle(child: Child, for_s: float, sleep: Callable[[float], object]) -> I
     return IdleLook(slice_s=(before.at_s - begun.at_s) / count, cores=tuple(cores))
 
 
-def _busiest_thread_s(begun: _Begun, members: tuple[Member, ...]) -> float | None:
+def _busiest_thread_s(begun: _FirstReadings, members: tuple[Member, ...]) -> float | None:
     now = thread_cpu.read(members)
     return None if begun.threads is None or now is None else thread_cpu.busiest_s(begun.threads, now)
 
@@ -171,7 +171,9 @@ def read_cpu(child: Child) -> CpuReading:
     except (OSError, ValueError):
         group = None  # somebody removed it
     at_s = time.monotonic()
-    return CpuReading(at_s, group, group_s, cpu_time.Reading({}, 0.0) if group else cpu_time.read(child.members()))
+    return CpuReading(
+        at_s, group, group_s, cpu_time.CpuTimeReading({}, 0.0) if group else cpu_time.read(child.members())
+    )
 
 
 def cpu_between(before: CpuReading, now: CpuReading) -> CpuUsed | None:
@@ -203,7 +205,9 @@ def _report_cpu(reported: dict[str, Any], absent: dict[str, Absent], cpu: CpuUse
     reported |= {"cpu_s": cpu.cpu_s, "cpu_from": cpu.source, "cpu_step_s": cpu.step_s, "cpu_span_s": cpu.span_s}
 
 
-def _report_memory(reported: dict[str, Any], absent: dict[str, Absent], begun: _Begun, after: memory.Reading) -> None:
+def _report_memory(
+    reported: dict[str, Any], absent: dict[str, Absent], begun: _FirstReadings, after: memory.MemoryReading
+) -> None:
     if not after.of_process:
         absent |= dict.fromkeys(("rss_peak_bytes", "rss_after_bytes"), Absent(absent="process_ended"))
         return
@@ -224,8 +228,8 @@ def _report_memory(reported: dict[str, Any], absent: dict[str, Absent], begun: _
 def _report_switches(
     reported: dict[str, Any],
     absent: dict[str, Absent],
-    before: context_switches.Reading | None,
-    now: context_switches.Reading | None,
+    before: context_switches.SwitchesReading | None,
+    now: context_switches.SwitchesReading | None,
 ) -> None:
     if not before or not now:
         absent["voluntary_switch_count"] = Absent(absent="not_reported_by_kernel" if now is None else "process_ended")

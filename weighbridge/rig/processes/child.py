@@ -15,7 +15,7 @@ from pathlib import Path
 from weighbridge.command import Command
 from weighbridge.rig.processes.logs import tail
 from weighbridge.rig.tree import cpu_time, memory, process_tree
-from weighbridge.rig.tree.cgroup import Group
+from weighbridge.rig.tree.cgroup import ControlGroup
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Child:
         self.root = root
         self.tag = tag
         self.started_ns = time.monotonic_ns()
-        self.group: Group | None = None
+        self.group: ControlGroup | None = None
         self.why_no_group: str | None = None
 
     @property

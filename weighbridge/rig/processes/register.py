@@ -21,7 +21,7 @@ _TAG = re.compile(r"[0-9a-f]{16}")
 
 
 @dataclass(frozen=True)
-class Entry:
+class RegisteredGroup:
     """One process group of ours."""
 
     name: str
@@ -41,7 +41,7 @@ class Register:
 
     owner: Member
     tag: str
-    entries: dict[str, Entry] = field(default_factory=dict)
+    entries: dict[str, RegisteredGroup] = field(default_factory=dict)
 
     def write(self, state_dir: Path) -> None:
         """Nothing; the file holds this register. Raises StoreError when it cannot be written."""
@@ -77,9 +77,9 @@ def read(state_dir: Path) -> Register | None:
     return Register(owner, document["tag"], {entry.tag: entry for entry in entries})
 
 
-def _entry(group: dict[str, object]) -> Entry:
+def _entry(group: dict[str, object]) -> RegisteredGroup:
     pid, ports = group["pid"], group["ports"]
     if not isinstance(pid, int) or not isinstance(ports, list):
         raise TypeError("pid and ports")
     root = Member(pid, str(group["start"]))
-    return Entry(str(group["name"]), root, str(group["tag"]), tuple(int(port) for port in ports))
+    return RegisteredGroup(str(group["name"]), root, str(group["tag"]), tuple(int(port) for port in ports))

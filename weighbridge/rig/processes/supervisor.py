@@ -22,7 +22,7 @@ from weighbridge.rig.processes.cleanup import clean_up
 from weighbridge.rig.processes.guardian_client import Guard
 from weighbridge.rig.processes.logs import mask
 from weighbridge.rig.processes.ports import require_free
-from weighbridge.rig.processes.register import FILE_NAME, SCRATCH_NAME, Entry, Register
+from weighbridge.rig.processes.register import FILE_NAME, SCRATCH_NAME, Register, RegisteredGroup
 from weighbridge.rig.processes.run_command import follow
 from weighbridge.rig.processes.signals import deferred
 from weighbridge.rig.processes.spawn import CannotRun, spawn
@@ -184,7 +184,7 @@ class Supervisor:
             if service.counts_cpu:
                 _put_into_group(child)
             self._children.append(child)
-            self._register.entries[tag] = Entry(service.name, root, tag, service.ports)
+            self._register.entries[tag] = RegisteredGroup(service.name, root, tag, service.ports)
             self.guard.report_started(tag)
             self._register.write(self.state_dir)
         return child

@@ -34,7 +34,7 @@ class Parent:
 
 
 @dataclass(frozen=True)
-class Group:
+class ControlGroup:
     """A group of our own; it counts from zero and holds one service."""
 
     path: Path
@@ -80,11 +80,11 @@ class Group:
         return True
 
 
-def make(tag: str, pid: int, machine: Machine = _HERE) -> Group:
+def make(tag: str, pid: int, machine: Machine = _HERE) -> ControlGroup:
     """Make a new group named after a child's tag, with that process in it. Raises NoGroup."""
     refused: list[str] = []
     for parent in find_parents(machine, refused):
-        group = Group(parent.path / f"{PREFIX}{tag}", parent.kind)
+        group = ControlGroup(parent.path / f"{PREFIX}{tag}", parent.kind)
         try:
             group.path.mkdir()
         except OSError as error:
@@ -101,7 +101,7 @@ def make(tag: str, pid: int, machine: Machine = _HERE) -> Group:
 def remove_leftovers(tag: str, machine: Machine = _HERE) -> tuple[str, ...]:
     """Names of the groups whose tag begins with `tag` and that were removed; those with a process in them stay."""
     left = [
-        Group(path, parent.kind)
+        ControlGroup(path, parent.kind)
         for parent in find_parents(machine, [])
         for path in sorted(parent.path.glob(f"{PREFIX}{tag}*"))
     ]
@@ -160,7 +160,7 @@ def _is_scheduled(kind: Kind, options: tuple[str, ...], folder: Path) -> str | N
     return None
 
 
-def _unfit(group: Group, pid: int) -> str | None:
+def _unfit(group: ControlGroup, pid: int) -> str | None:
     try:
         group.cpu_s()
     except (OSError, ValueError):

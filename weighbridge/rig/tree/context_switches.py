@@ -23,14 +23,14 @@ class Switches(NamedTuple):
     involuntary_count: int
 
 
-Reading = dict[tuple[int, int], Switches]
+SwitchesReading = dict[tuple[int, int], Switches]
 
 
-def read(members: Iterable[Member]) -> Reading | None:
+def read(members: Iterable[Member]) -> SwitchesReading | None:
     """Read counts by process and thread; None where the system does not tell."""
     if sys.platform != "linux":
         return None
-    found: Reading = {}
+    found: SwitchesReading = {}
     for member in members:
         for status in Path(f"/proc/{member.pid}/task").glob("[0-9]*/status"):
             try:
@@ -42,7 +42,7 @@ def read(members: Iterable[Member]) -> Reading | None:
     return found
 
 
-def between(before: Reading, now: Reading) -> Switches:
+def between(before: SwitchesReading, now: SwitchesReading) -> Switches:
     """Switches from one reading to the next, of the threads that live at its end."""
     zero = Switches(0, 0)
     differences = [

@@ -23,7 +23,7 @@ _TICK_S = 1 / os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 0.01
 
 
 @dataclass(frozen=True)
-class Reading:
+class CpuTimeReading:
     """CPU seconds of a tree at one moment: of its processes by pid and start, and of those they waited for."""
 
     of_process: dict[Member, float]
@@ -44,7 +44,7 @@ class Used:
     lost_count: int
 
 
-def read(members: Iterable[Member]) -> Reading:
+def read(members: Iterable[Member]) -> CpuTimeReading:
     """Read the clocks of all `members` and of their children that ended and wait to be reaped."""
     family = tuple(members)
     clocks: dict[Member, float] = {}
@@ -55,10 +55,10 @@ def read(members: Iterable[Member]) -> Reading:
             reaped_s += _reaped_s(member.pid)
         except (OSError, psutil.Error):
             clocks.pop(member, None)  # ended since it was found: its parent has taken its seconds over
-    return Reading(clocks, reaped_s)
+    return CpuTimeReading(clocks, reaped_s)
 
 
-def between(before: Reading, now: Reading) -> Used:
+def between(before: CpuTimeReading, now: CpuTimeReading) -> Used:
     """CPU that a tree used from one reading to the next.
 
     Who ended in between and was reaped by the tree is in its parent's sum with all it ever used, so that the

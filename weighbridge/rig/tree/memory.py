@@ -26,7 +26,7 @@ class Footprint:
 
 
 @dataclass(frozen=True)
-class Reading:
+class MemoryReading:
     """Memory of a tree at one moment, by process."""
 
     of_process: dict[Member, Footprint]
@@ -42,7 +42,7 @@ class Reading:
         return _sum(one.pss_bytes for one in self.of_process.values())
 
 
-def read(members: Iterable[Member]) -> Reading:
+def read(members: Iterable[Member]) -> MemoryReading:
     """Memory of all `members` that still live."""
     found = {}
     for member in members:
@@ -50,7 +50,7 @@ def read(members: Iterable[Member]) -> Reading:
             found[member] = _of(member.pid)
         except (OSError, psutil.Error):
             continue  # ended since it was found
-    return Reading(found)
+    return MemoryReading(found)
 
 
 def forget_peaks(members: Iterable[Member]) -> bool:
@@ -66,7 +66,7 @@ def forget_peaks(members: Iterable[Member]) -> bool:
     return done
 
 
-def peak_bytes(before: Reading, now: Reading) -> int | None:
+def peak_bytes(before: MemoryReading, now: MemoryReading) -> int | None:
     """Sum of the peaks of all processes, of one that ended its memory before; None where the kernel keeps no peak.
 
     Processes need not have peaked at one time, so this is no less than what the tree held at any moment.

@@ -27,7 +27,7 @@ class Member(NamedTuple):
     start: str
 
 
-class Row(NamedTuple):
+class ProcessRow(NamedTuple):
     """What one look at the process table says about a process that is not a zombie."""
 
     pid: int
@@ -55,7 +55,7 @@ def is_alive(member: Member) -> bool:
     return start_of(member.pid) == member.start
 
 
-def snapshot() -> dict[int, Row]:
+def snapshot() -> dict[int, ProcessRow]:
     """Every living process that we can see, by pid."""
     rows = (_row(pid) for pid in psutil.pids())
     return {row.pid: row for row in rows if row}
@@ -119,7 +119,7 @@ def end(look: Callable[[], tuple[Member, ...]], *, term_s: float = 3.0, kill_s: 
     return Ending(killed=True, left=left)
 
 
-def _add_descendants(pids: set[int], table: dict[int, Row]) -> None:
+def _add_descendants(pids: set[int], table: dict[int, ProcessRow]) -> None:
     children: dict[int, list[int]] = {}
     for row in table.values():
         children.setdefault(row.parent, []).append(row.pid)
@@ -143,25 +143,25 @@ def _carries(pid: int, tag: str) -> bool:
     return any(entry == wanted or (tag.endswith(".") and entry.startswith(wanted)) for entry in entries)
 
 
-def _row(pid: int) -> Row | None:
+def _row(pid: int) -> ProcessRow | None:
     try:
         return _row_of_proc(pid) if sys.platform == "linux" else _row_of_psutil(pid)
     except (OSError, psutil.Error):
         return None
 
 
-def _row_of_proc(pid: int) -> Row | None:
+def _row_of_proc(pid: int) -> ProcessRow | None:
     # One read instead of psutil's five. The start time is kept in ticks since boot: seconds since the epoch
     # move when the clock is set.
     text = Path(f"/proc/{pid}/stat").read_bytes()
     fields = text[text.rindex(b")") + 2 :].split()
     if fields[0] in (b"Z", b"X", b"x"):
         return None
-    return Row(pid, int(fields[1]), int(fields[2]), int(fields[3]), fields[19].decode())
+    return ProcessRow(pid, int(fields[1]), int(fields[2]), int(fields[3]), fields[19].decode())
 
 
-def _row_of_psutil(pid: int) -> Row | None:
+def _row_of_psutil(pid: int) -> ProcessRow | None:
     process = psutil.Process(pid)
     if process.status() in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD):
         return None
-    return Row(pid, process.ppid(), os.getpgid(pid), os.getsid(pid), f"{process.create_time():.6f}")
+    return ProcessRow(pid, process.ppid(), os.getpgid(pid), os.getsid(pid), f"{process.create_time():.6f}")

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from tests.examples.calibration_examples import MS, constant, lane
-from weighbridge.campaign.calibration.blocks import TWINS, Kind, Made, MixedBlock, blocks_of
-from weighbridge.campaign.calibration.setting import SHELF, Setting
+from weighbridge.campaign.calibration.blocks import TWINS, BlockKind, Made, MixedBlock, blocks_of
+from weighbridge.campaign.calibration.setting import SHELF, CalibrationContext
 from weighbridge.campaign.schedule import Schedule, Visit, VisitOutcome
 from weighbridge.judge.calibration.lane_samples import MeasuredLane
 from weighbridge.load.drivers import TRAITS
@@ -19,18 +19,18 @@ from weighbridge.matrix.calibration import MixedLoad
 from weighbridge.matrix.load import read_matrix
 from weighbridge.record.coded import Reason
 
-KIND = Kind("plain", "busy")
+KIND = BlockKind("plain", "busy")
 MATRIX = Path(__file__).resolve().parents[4] / "calibration.yaml"
 
 
-def setting() -> Setting:
+def setting() -> CalibrationContext:
     """The shipped calibration with one delay, and nothing that runs."""
     loaded = read_matrix(MATRIX, TRAITS)
     assert loaded.matrix.calibration is not None
     spec = loaded.matrix.calibration.model_copy(update={"known_delays": ("delay-3ms",), "two_valued": ()})
     nothing: Any = None
     request: Any = SimpleNamespace(loaded=loaded)
-    return Setting(request, nothing, nothing, spec)
+    return CalibrationContext(request, nothing, nothing, spec)
 
 
 class Planned:
@@ -52,7 +52,7 @@ class Planned:
             self.visits.append(visit)
             outcome = VisitOutcome((self._record(visit),))
 
-    def read(self, record: Any, kind: Kind) -> MixedBlock:
+    def read(self, record: Any, kind: BlockKind) -> MixedBlock:
         """The lanes of a block that counts."""
         error_ns = self._errors_us[record.block - 1] * 1000
         mine = MeasuredLane(lane(record.block, slept_ns=3 * MS, error_ns=error_ns), constant(700, 3 * MS))

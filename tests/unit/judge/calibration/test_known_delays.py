@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.examples.judge_examples import campaign, evidence, inputs, run, with_client
 from tests.examples.trace_examples import MS, US, pick, plain, released, streams, tables, traced_window
-from weighbridge.judge.calibration.certificate import Findings, Origin, certify, invalid
+from weighbridge.judge.calibration.certificate import CertificateOrigin, Findings, certify, invalid
 from weighbridge.judge.calibration.fault_checks import detected
 from weighbridge.judge.calibration.joined_quantiles import Timed, quantile_ns, truth_quantile
 from weighbridge.judge.calibration.known_delays import (
@@ -311,7 +311,7 @@ def test_an_unknown_fault_is_no_fault_detected() -> None:
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 TOOL = ToolFacts(name="oha", version="1.16.0", sha256="0" * 64, source="path")
-ORIGIN = Origin("20261130T120000Z", NOW, 1, "0.1.0", campaign().host, (TOOL,))
+ORIGIN = CertificateOrigin("20261130T120000Z", NOW, 1, "0.1.0", campaign().host, (TOOL,))
 FOUND = Findings(
     known_delays=measure(delay()), faults=(FaultResult(fault="buffer", detected=True, by="x"),), baselines=()
 )

@@ -34,7 +34,7 @@ from tests.examples.trace_examples import (
     tables,
     traced_window,
 )
-from weighbridge.judge.cell.slopes import Point, fit
+from weighbridge.judge.cell.slopes import SlopePoint, fit
 from weighbridge.judge.cell.summarise import summarise
 from weighbridge.judge.figures.histograms import run_histograms
 from weighbridge.judge.run.acceptance import judge_run
@@ -187,7 +187,7 @@ def test_a_claim_of_one_request_differs_in_the_mean_alone() -> None:
 )  # fmt: skip
 def test_a_line_is_found_exactly(slope: float, intercept: float, places: list[float]) -> None:
     """Points on a line give its slope and intercept in every block, without a residual."""
-    points = [Point(block, at, slope * at + intercept + block) for block in (1, 2, 3) for at in places]
+    points = [SlopePoint(block, at, slope * at + intercept + block) for block in (1, 2, 3) for at in places]
     if np.ptp(places) < 0.1:
         return
     line = fit(points)
@@ -200,7 +200,7 @@ def test_a_line_is_found_exactly(slope: float, intercept: float, places: list[fl
 
 def test_one_place_on_the_axis_is_no_line() -> None:
     """Blocks with a single payload have no slope."""
-    assert fit([Point(1, 4.0, 1.0), Point(1, 4.0, 2.0), Point(2, 8.0, 1.0)]) is None
+    assert fit([SlopePoint(1, 4.0, 1.0), SlopePoint(1, 4.0, 2.0), SlopePoint(2, 8.0, 1.0)]) is None
 
 
 def sized(payload: str, gateway: str, slope_ns: int, kib: int) -> list[RunRecord]:

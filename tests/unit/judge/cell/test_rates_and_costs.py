@@ -6,7 +6,7 @@ from tests.examples.judge_examples import clients_load, plan, run
 from tests.golden.campaigns import spread_figure
 from weighbridge.judge.cell.merging import merge
 from weighbridge.judge.cell.rates_and_costs import PSS, RSS
-from weighbridge.judge.cell.verdict import Attempts, outcome
+from weighbridge.judge.cell.verdict import CellAttempts, outcome
 from weighbridge.record.figures import Absent, Figure
 from weighbridge.record.run import Resources
 
@@ -18,7 +18,7 @@ def cost(*used: Resources):
     """Figures of a cell over runs that used this."""
     cell = plan("reference.none.work.plain.clients-1", LOAD)
     runs = tuple(run(cell.cell, block, None, resources=one) for block, one in enumerate(used, start=1))
-    attempts = Attempts(plan=cell, runs=runs, wanted=len(runs), status="complete")
+    attempts = CellAttempts(plan=cell, runs=runs, wanted=len(runs), status="complete")
     return merge(attempts, outcome(attempts))
 
 

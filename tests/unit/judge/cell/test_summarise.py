@@ -24,7 +24,7 @@ from tests.examples.judge_examples import (
 )
 from weighbridge.judge.cell.exit_code import exit_code
 from weighbridge.judge.cell.summarise import summarise
-from weighbridge.judge.cell.verdict import Attempts, outcome
+from weighbridge.judge.cell.verdict import CellAttempts, outcome
 from weighbridge.judge.run.sentences import failed_text
 from weighbridge.record.campaign import Finished
 from weighbridge.record.coded import Reason
@@ -205,7 +205,7 @@ def test_a_gateway_that_spoils_windows_at_random_is_never_shown_without_a_word()
         for _ in range(60):
             bad = rng.random(3) < share
             runs = [failing(b, 2 if is_bad else 0, accepted=not is_bad) for b, is_bad in enumerate(bad, start=1)]
-            found = outcome(Attempts(plan=PLANS[1], runs=tuple(runs), wanted=3, status="complete"))
+            found = outcome(CellAttempts(plan=PLANS[1], runs=tuple(runs), wanted=3, status="complete"))
             assert bad.any() == ("failed_in_some_runs" in found.flags or found.verdict == "errored")
             assert (bad.sum() > 1) == (found.verdict == "errored")
             verdicts.append(found.verdict)

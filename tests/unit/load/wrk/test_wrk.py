@@ -13,7 +13,7 @@ import pytest
 from weighbridge.command import Command
 from weighbridge.errors import InputError, ToolMissing
 from weighbridge.load.contract.driver import LoadOutputs, LoadPlan
-from weighbridge.load.contract.reading import Reading
+from weighbridge.load.contract.reading import ReportReading
 from weighbridge.load.drivers import DRIVERS
 from weighbridge.load.read import read_report
 from weighbridge.load.wrk import driver as wrk
@@ -138,7 +138,7 @@ def test_a_window_without_the_scripts_report_is_void(tmp_path: Path) -> None:
         WRK.read(outputs)
 
 
-def write(folder: Path, rows: list[str], **changes: Any) -> Reading:
+def write(folder: Path, rows: list[str], **changes: Any) -> ReportReading:
     """Reading of a report with these samples."""
     document = {
         "schema": "wrk-lua/1", "duration_us": 2_000_000, "requests": 3, "bytes": 900,

@@ -13,7 +13,7 @@ import pytest
 from mocks.gateway import delivery, ledger
 from mocks.gateway.control import ControlPlaneDown, ControlPlaneRefused
 from mocks.gateway.delivery import Delivery, read_checkpoint
-from mocks.gateway.ledger import DiskLedger, Entry, LedgerFailed, read_entries
+from mocks.gateway.ledger import DiskLedger, LedgerEntry, LedgerFailed, read_entries
 
 
 def test_one_flush_serves_all_that_wait(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ class Receiver:
 def _offer(worker: Delivery, records: list[bytes]) -> int:
     start_bytes = 0
     for record in records:
-        entry = Entry(start_bytes, record)
+        entry = LedgerEntry(start_bytes, record)
         worker.offer(entry)
         start_bytes = entry.end_bytes
     return start_bytes

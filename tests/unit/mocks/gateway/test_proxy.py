@@ -22,8 +22,8 @@ from mocks.control_plane.config import parse_config
 from mocks.control_plane.service import ControlPlane
 from mocks.gateway import control, ledger
 from mocks.gateway.config import GatewayConfig
-from mocks.gateway.service import Gateway
-from mocks.wire import DueTimes, Exchange, Server, serve
+from mocks.gateway.service import GatewayServer
+from mocks.wire import DueTimes, HttpExchange, Server, serve
 from tests.examples.gateway_lane import KEY, Answer, ask, chat
 from weighbridge.dialects.openai_chat import Usage, read_plain, read_stream
 
@@ -47,14 +47,14 @@ def streamed(*parts: str) -> bytes:
 class Rig:
     """A gateway between a provider that answers by `answer` and a control plane that can be told to fail."""
 
-    def __init__(self, folder: Path, policies: tuple[str, ...], answer: Callable[[Exchange], None]) -> None:
+    def __init__(self, folder: Path, policies: tuple[str, ...], answer: Callable[[HttpExchange], None]) -> None:
         self.folder, self.policies, self.answer = folder, policies, answer
-        self.seen: list[Exchange] = []
+        self.seen: list[HttpExchange] = []
         self.order: list[str] = []
         self.failing: dict[str, list[int]] = {}
         self.servers: list[Server] = []
         self.plane: ControlPlane
-        self.gateway: Gateway
+        self.gateway: GatewayServer
         self.port = 0
 
     async def start(self, **changes: Any) -> None:
@@ -75,7 +75,7 @@ class Rig:
             "audit": True,
             "drain_limit_s": 6.0,
         }
-        self.gateway = Gateway(GatewayConfig(**(config | changes)))
+        self.gateway = GatewayServer(GatewayConfig(**(config | changes)))
         await self.gateway.start()
         self.port = int(self.gateway.greeting.rpartition(":")[2])
 
@@ -93,12 +93,12 @@ class Rig:
     def records(self) -> list[Any]:
         return [json.loads(line) for line in (self.folder / "audit.log").read_text().splitlines()]
 
-    def _provide(self, exchange: Exchange) -> None:
+    def _provide(self, exchange: HttpExchange) -> None:
         self.seen.append(exchange)
         self.order.append("provider")
         self.answer(exchange)
 
-    def _control(self, exchange: Exchange) -> None:
+    def _control(self, exchange: HttpExchange) -> None:
         word = exchange.path.rpartition("/")[2]
         if self.failing.get(word):
             exchange.respond_json(self.failing[word].pop(0), {})
@@ -106,7 +106,7 @@ class Rig:
             self.plane.handle(exchange)
 
 
-def say(body: bytes, status: int = 200) -> Callable[[Exchange], None]:
+def say(body: bytes, status: int = 200) -> Callable[[HttpExchange], None]:
     """A provider that says one thing, as a stream when it looks like one."""
     kind = "text/event-stream" if body.startswith(b"data:") else "application/json"
     return lambda exchange: exchange.respond(status, (("content-type", kind), ("x-provider", "yes")), body)
@@ -146,7 +146,7 @@ def test_a_record_is_durable_before_the_provider_is_called(tmp_path: Path, monke
     """One request: flush, provider call, flush, in this order; at the call the first record is in the file."""
     found: list[str] = []
 
-    def answer(exchange: Exchange) -> None:
+    def answer(exchange: HttpExchange) -> None:
         found.extend((tmp_path / "audit.log").read_text().splitlines())
         exchange.respond_json(200, json.loads(plain("good day")))
 
@@ -308,7 +308,7 @@ def test_a_provider_that_is_down_is_a_502(tmp_path: Path) -> None:
 def test_a_provider_that_breaks_off_is_never_a_whole_answer(tmp_path: Path) -> None:
     """Cut in the answer: 502 when nothing was sent, a broken connection when the stream had begun; no second call."""
 
-    def cut(exchange: Exchange) -> None:
+    def cut(exchange: HttpExchange) -> None:
         exchange.start_stream(200, (("content-type", "text/event-stream"),))
         exchange.send_chunk(b'data: {"choices":[]}\n\n')
         asyncio.get_running_loop().call_later(0.05, exchange.abort)
@@ -329,9 +329,9 @@ def test_a_provider_that_breaks_off_is_never_a_whole_answer(tmp_path: Path) -> N
 
 def test_a_dead_kept_connection_is_tried_once_more(tmp_path: Path) -> None:
     """The provider closes its kept connection as the next request comes: the client sees an answer all the same."""
-    cut: list[Exchange] = []
+    cut: list[HttpExchange] = []
 
-    def answer(exchange: Exchange) -> None:
+    def answer(exchange: HttpExchange) -> None:
         if len(cut) == 0 and len(seen) == 2:
             cut.append(exchange)
             exchange.abort()

@@ -10,14 +10,14 @@ import uvloop
 
 from mocks.gateway.answer import BUFFER_LIMIT_BYTES, UpstreamLost
 from mocks.gateway.buffered import read_stream
-from mocks.gateway.upstream import Call, Pool
+from mocks.gateway.upstream import Call, UpstreamPool
 
 Script = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 GET = Call("GET", "/")
 LONGEST_WAIT_S = 20.0
 
 
-def play(script: Script, scene: Callable[[Pool], Awaitable[None]], *, silence_limit_s: float = 10.0) -> int:
+def play(script: Script, scene: Callable[[UpstreamPool], Awaitable[None]], *, silence_limit_s: float = 10.0) -> int:
     """The number of connections that a scene with a scripted server took."""
     count = 0
 
@@ -33,7 +33,7 @@ def play(script: Script, scene: Callable[[Pool], Awaitable[None]], *, silence_li
 
     async def whole() -> None:
         server = await asyncio.start_server(accept, "127.0.0.1", 0)
-        pool = Pool(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", silence_limit_s=silence_limit_s)
+        pool = UpstreamPool(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", silence_limit_s=silence_limit_s)
         try:
             async with asyncio.timeout(LONGEST_WAIT_S):
                 await scene(pool)
@@ -67,7 +67,7 @@ def version_text(*pieces: bytes) -> Script:
 def test_connections_are_kept_and_the_last_one_is_used_first() -> None:
     """Calls one after the other share a connection; two at a time need a second, never a third."""
 
-    async def scene(pool: Pool) -> None:
+    async def scene(pool: UpstreamPool) -> None:
         for _ in range(3):
             assert await (await pool.send(GET)).whole(100) == b"ok"
         answers = await asyncio.gather(pool.send(GET), pool.send(GET))
@@ -86,7 +86,7 @@ def test_chunks_are_decoded_and_told_read_by_read() -> None:
         b"0\r\n\r\n",
     )
 
-    async def scene(pool: Pool) -> None:
+    async def scene(pool: UpstreamPool) -> None:
         answer = await pool.send(GET)
         found = []
         while (piece := await answer.piece()) is not None:
@@ -103,7 +103,7 @@ def test_an_answer_that_ends_with_the_connection_is_whole() -> None:
         await head(reader)
         writer.write(b"HTTP/1.1 200 OK\r\n\r\nall of it")
 
-    async def scene(pool: Pool) -> None:
+    async def scene(pool: UpstreamPool) -> None:
         for _ in range(2):
             assert await (await pool.send(GET)).whole(100) == b"all of it"
 
@@ -117,7 +117,7 @@ def test_an_answer_that_is_cut_is_lost() -> None:
         await head(reader)
         writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf")
 
-    async def scene(pool: Pool) -> None:
+    async def scene(pool: UpstreamPool) -> None:
         answer = await pool.send(GET)
         with pytest.raises(UpstreamLost, match="before the answer was complete"):
             await answer.whole(100)
@@ -128,7 +128,7 @@ def test_an_answer_that_is_cut_is_lost() -> None:
 def test_what_is_not_http_is_lost() -> None:
     """Bytes that no parser takes are an error that says so."""
 
-    async def scene(pool: Pool) -> None:
+    async def scene(pool: UpstreamPool) -> None:
         with pytest.raises(UpstreamLost, match="not HTTP"):
             await pool.send(GET)
 
@@ -147,7 +147,7 @@ def test_silence_has_a_limit() -> None:
         writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf")
         await reader.read()
 
-    async def scene(pool: Pool) -> None:
+    async def scene(pool: UpstreamPool) -> None:
         with pytest.raises(UpstreamLost) as detected:
             await (await pool.send(GET)).whole(100)
         assert detected.value.timed_out
@@ -160,7 +160,7 @@ def test_a_hint_before_the_answer_is_passed_over() -> None:
     """An informational answer is not the answer."""
     hint = b"HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n"
 
-    async def scene(pool: Pool) -> None:
+    async def scene(pool: UpstreamPool) -> None:
         answer = await pool.send(GET)
         assert (answer.status, await answer.whole(10)) == (200, b"ok")
 
@@ -181,7 +181,7 @@ def test_a_slow_reader_holds_the_sender_back_and_loses_nothing() -> None:
             sent_bytes += 65536
             await writer.drain()
 
-    async def scene(pool: Pool) -> None:
+    async def scene(pool: UpstreamPool) -> None:
         answer = await pool.send(GET)
         await asyncio.sleep(0.1)  # what can pile up does so now
         got_bytes, buffered_max_bytes = 0, answer._buffered_bytes
@@ -198,7 +198,7 @@ def test_a_slow_reader_holds_the_sender_back_and_loses_nothing() -> None:
 def test_an_answer_that_is_too_large_is_given_up() -> None:
     """Reading more than the limit raises instead of filling memory."""
 
-    async def scene(pool: Pool) -> None:
+    async def scene(pool: UpstreamPool) -> None:
         with pytest.raises(UpstreamLost, match="larger than 1 bytes"):
             await (await pool.send(GET)).whole(1)
 
@@ -209,7 +209,7 @@ def test_an_answer_that_is_too_large_is_given_up() -> None:
 def test_only_loopback_is_called(url: str) -> None:
     """No other host, no other scheme, no missing port."""
     with pytest.raises(ValueError, match="loopback only"):
-        Pool(url)
+        UpstreamPool(url)
 
 
 def test_line_separators_inside_a_text_end_no_line() -> None:

@@ -170,10 +170,10 @@ def test_the_busiest_thread_is_told(start: Callable[..., Worker]) -> None:
 def test_orphans_reaped_elsewhere_are_not_hidden() -> None:
     """When the sum of reaped seconds lacks what an ended process had used, the process counts as lost."""
     parent, worker = Member(1, "a"), Member(2, "b")
-    before = cpu_time.Reading({parent: 1.0, worker: 5.0}, 0.0)
-    lost = cpu_time.between(before, cpu_time.Reading({parent: 1.5}, 0.0))
+    before = cpu_time.CpuTimeReading({parent: 1.0, worker: 5.0}, 0.0)
+    lost = cpu_time.between(before, cpu_time.CpuTimeReading({parent: 1.5}, 0.0))
     assert (lost.cpu_s, lost.lost_count) == (0.5, 1)
-    reaped = cpu_time.between(before, cpu_time.Reading({parent: 1.5}, 5.2))
+    reaped = cpu_time.between(before, cpu_time.CpuTimeReading({parent: 1.5}, 5.2))
     assert reaped.cpu_s == pytest.approx(0.7)
     assert reaped.lost_count == 0
 
@@ -222,9 +222,9 @@ def test_peak_is_of_the_window(start: Callable[..., Worker]) -> None:
 def test_peak_of_an_ended_process_is_not_forgotten() -> None:
     """A process that ended in the window counts with what it held before; without peaks there is no sum."""
     one, two = Member(1, "a"), Member(2, "b")
-    before = memory.Reading({one: memory.Footprint(10, 12, 5), two: memory.Footprint(20, 20, 5)})
-    assert memory.peak_bytes(before, memory.Reading({one: memory.Footprint(8, 14, 5)})) == 34
-    assert memory.peak_bytes(before, memory.Reading({one: memory.Footprint(8, None, 5)})) is None
+    before = memory.MemoryReading({one: memory.Footprint(10, 12, 5), two: memory.Footprint(20, 20, 5)})
+    assert memory.peak_bytes(before, memory.MemoryReading({one: memory.Footprint(8, 14, 5)})) == 34
+    assert memory.peak_bytes(before, memory.MemoryReading({one: memory.Footprint(8, None, 5)})) is None
 
 
 def test_waits_are_switches(start: Callable[..., Worker]) -> None:

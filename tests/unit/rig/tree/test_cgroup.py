@@ -18,7 +18,7 @@ from weighbridge.rig.processes.cleanup import clean_up
 from weighbridge.rig.processes.guardian import clean
 from weighbridge.rig.processes.register import Register
 from weighbridge.rig.tree import cgroup
-from weighbridge.rig.tree.cgroup import Group, NoGroup
+from weighbridge.rig.tree.cgroup import ControlGroup, NoGroup
 from weighbridge.rig.tree.process_tree import Member
 
 TAG = f"{os.getpid():016x}"
@@ -43,7 +43,7 @@ def sleeper() -> Iterator[subprocess.Popen[bytes]]:
 
 
 @pytest.fixture
-def group(sleeper: subprocess.Popen[bytes]) -> Iterator[Group]:
+def group(sleeper: subprocess.Popen[bytes]) -> Iterator[ControlGroup]:
     """A real group with the sleeper in it; skips with the kernel's own reason where none can be made."""
     try:
         made = cgroup.make(f"{TAG}.1", sleeper.pid)
@@ -121,7 +121,7 @@ def test_a_folder_that_counts_nothing_is_no_group(tmp_path: Path) -> None:
     assert not list(tmp_path.glob(f"**/{cgroup.PREFIX}*"))
 
 
-def test_busy_group_stays_and_an_empty_one_goes(group: Group, sleeper: subprocess.Popen[bytes]) -> None:
+def test_busy_group_stays_and_an_empty_one_goes(group: ControlGroup, sleeper: subprocess.Popen[bytes]) -> None:
     """A group with a process in it is never removed; a short wait for its end is had."""
     assert group.pids() == {sleeper.pid}
     assert cgroup.remove_leftovers(f"{TAG}.") == ()
@@ -137,10 +137,10 @@ def test_busy_group_stays_and_an_empty_one_goes(group: Group, sleeper: subproces
 
 @pytest.mark.parametrize("who", ["guardian", "cleanup"])
 def test_left_groups_are_removed_by_tag(
-    group: Group, sleeper: subprocess.Popen[bytes], tmp_path: Path, who: str
+    group: ControlGroup, sleeper: subprocess.Popen[bytes], tmp_path: Path, who: str
 ) -> None:
     """What a killed run left empty goes with the guardian, or at the next start; another run's group stays."""
-    other = Group(group.path.with_name(f"{cgroup.PREFIX}{'f' * 16}.1"), group.kind)
+    other = ControlGroup(group.path.with_name(f"{cgroup.PREFIX}{'f' * 16}.1"), group.kind)
     other.path.mkdir()
     try:
         _end(sleeper)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from weighbridge.dialects import openai_chat
-from weighbridge.load.probe.program.response import Answer
+from weighbridge.load.probe.program.response import Response
 from weighbridge.record.probe_tables import UNKNOWN
 from weighbridge.record.stamps import CHUNK_WORD, find_chunks
 
@@ -40,7 +40,7 @@ class Content:
     events: list[tuple[int, int, int]] = field(default_factory=list)
 
 
-def content_of(answer: Answer, *, is_stream: bool) -> Content:
+def content_of(answer: Response, *, is_stream: bool) -> Content:
     """Return the content of an answer by its content type."""
     kind: openai_chat.Kind = "stream" if is_stream else "plain"
     return _content(openai_chat.read_answer(kind, answer.content_type, answer.parts))

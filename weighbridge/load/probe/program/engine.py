@@ -28,7 +28,7 @@ async def drive(plan: ProbePlan, lines: Sequence[bytes]) -> Capture:
     lanes = draw_lanes([lane.delay for lane in plan.lanes], plan.count, plan.seed)
     exchanges = [Exchange(lines[number % len(lines)], lane) for number, lane in enumerate(lanes)]
     capture = Capture(exchanges, short_slice=ask_short_slice())
-    window = _Window(plan, capture)
+    window = _ProbeWindow(plan, capture)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, window.interrupt)
@@ -39,7 +39,7 @@ async def drive(plan: ProbePlan, lines: Sequence[bytes]) -> Capture:
     return capture
 
 
-class _Window:
+class _ProbeWindow:
     """Pools, pacing and heartbeat of one window."""
 
     def __init__(self, plan: ProbePlan, capture: Capture) -> None:

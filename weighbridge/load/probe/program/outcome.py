@@ -8,12 +8,12 @@ from __future__ import annotations
 from weighbridge.dialects.openai_chat import answers_kind
 from weighbridge.load.probe.program.capture import CLOSED, RESET, Exchange
 from weighbridge.load.probe.program.content import Content
-from weighbridge.load.probe.program.response import Answer
+from weighbridge.load.probe.program.response import Response
 
 CENSORED = ""
 
 
-def outcome_of(exchange: Exchange, answer: Answer, content: Content, *, is_stream: bool) -> str:
+def outcome_of(exchange: Exchange, answer: Response, content: Content, *, is_stream: bool) -> str:
     """Name of the outcome; `CENSORED` for a request without an end."""
     if not exchange.end_ns:
         return CENSORED
@@ -26,12 +26,12 @@ def outcome_of(exchange: Exchange, answer: Answer, content: Content, *, is_strea
     return _of_stream(exchange, answer, content) if is_stream else _of_plain(exchange, answer, content)
 
 
-def _is_whole(exchange: Exchange, answer: Answer) -> bool:
+def _is_whole(exchange: Exchange, answer: Response) -> bool:
     """Whether the message is complete; without a length, the close of the connection is its end."""
     return answer.complete or (exchange.fault == CLOSED and not answer.framed)
 
 
-def _of_plain(exchange: Exchange, answer: Answer, content: Content) -> str:
+def _of_plain(exchange: Exchange, answer: Response, content: Content) -> str:
     if exchange.fault == RESET:
         return "reset"
     if not _is_whole(exchange, answer):
@@ -45,7 +45,7 @@ def _of_plain(exchange: Exchange, answer: Answer, content: Content) -> str:
     return "ok" if content.text else "empty_response"
 
 
-def _of_stream(exchange: Exchange, answer: Answer, content: Content) -> str:
+def _of_stream(exchange: Exchange, answer: Response, content: Content) -> str:
     if not answers_kind("stream", answer.content_type):
         return "json_error" if content.error else "wrong_content_type"
     if content.error:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import httptools
 
 
-class Answer:
+class Response:
     """What the reads of one answer hold; `headers_read` and the first number of each part count reads from 0.
 
     `wanted` is the value of one more header, asked for by its lower-case name.

@@ -16,7 +16,7 @@ from weighbridge.load.probe.program.capture import Capture, Exchange
 from weighbridge.load.probe.program.content import Content, content_of
 from weighbridge.load.probe.program.outcome import outcome_of
 from weighbridge.load.probe.program.plan import ProbeLane
-from weighbridge.load.probe.program.response import Answer
+from weighbridge.load.probe.program.response import Response
 from weighbridge.record.probe_tables import OUTCOMES, STAMP_STATES, UNKNOWN, EventTable, RequestTable
 from weighbridge.record.samples import OUTCOMES as SAMPLE_OUTCOMES
 from weighbridge.record.samples import SampleTable, from_columns
@@ -50,7 +50,7 @@ def make_tables(capture: Capture, lanes: Sequence[ProbeLane] = (), *, is_stream:
     rows, errors, events = [], Counter[str](), []
     for number, exchange in enumerate(released):
         lane = lanes[exchange.lane] if lanes else None
-        answer = Answer(exchange.reads, b"" if lane is None else lane.overhead_header.encode())
+        answer = Response(exchange.reads, b"" if lane is None else lane.overhead_header.encode())
         content = content_of(answer, is_stream=is_stream)
         outcome = outcome_of(exchange, answer, content, is_stream=is_stream)
         reported_ns = UNKNOWN if lane is None else _reported_ns(answer.wanted, lane.overhead_unit_s)
@@ -64,7 +64,7 @@ def make_tables(capture: Capture, lanes: Sequence[ProbeLane] = (), *, is_stream:
     return Tables(requests, EventTable(*columns), _samples(requests, released, capture), dict(errors))
 
 
-def _row(exchange: Exchange, answer: Answer, content: Content, outcome: str) -> tuple[int, ...]:
+def _row(exchange: Exchange, answer: Response, content: Content, outcome: str) -> tuple[int, ...]:
     """Values of one request in the order of the columns of `RequestTable`, but for what the gateway reported."""
     times = [now for now, _ in exchange.reads]
     reference = find_reference(exchange.line.decode("ascii", "replace"))

@@ -37,7 +37,7 @@ class OpenStreamsState:
 
 async def run_window(plan: StreamOpenerPlan, lines: Sequence[bytes]) -> OpenStreamsState:
     """All that one window left; INT and TERM end it at once."""
-    window = _Window(plan, lines)
+    window = _StreamsWindow(plan, lines)
     task = asyncio.ensure_future(window.run())
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -50,7 +50,7 @@ async def run_window(plan: StreamOpenerPlan, lines: Sequence[bytes]) -> OpenStre
     return window.state
 
 
-class _Window:
+class _StreamsWindow:
     """Streams of one window and the word that something happened to one of them."""
 
     def __init__(self, plan: StreamOpenerPlan, lines: Sequence[bytes]) -> None:

@@ -14,7 +14,7 @@ from weighbridge.load.probe.program.connection import Connection
 from weighbridge.load.probe.program.content import content_of, stream_content
 from weighbridge.load.probe.program.outcome import outcome_of
 from weighbridge.load.probe.program.plan import ProbeLane
-from weighbridge.load.probe.program.response import Answer
+from weighbridge.load.probe.program.response import Response
 
 
 class Stream(asyncio.Protocol):
@@ -47,13 +47,13 @@ class Stream(asyncio.Protocol):
     @property
     def outcome(self) -> str:
         """How it ended, by the probe's words; empty while it has not."""
-        answer = Answer(self._exchange.reads)
+        answer = Response(self._exchange.reads)
         return outcome_of(self._exchange, answer, content_of(answer, is_stream=True), is_stream=True)
 
     @property
     def fault(self) -> str:
         """What went wrong, for people: the status where there is a bad one, else the transport's words."""
-        status = Answer(self._exchange.reads).status
+        status = Response(self._exchange.reads).status
         return f"status {status}" if status and status // 100 != 2 else self._exchange.error
 
     def _refuse(self, error: str) -> None:
@@ -69,7 +69,7 @@ class Stream(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Hand it on, and look for the first content (asyncio)."""
         self._connection.data_received(data)
-        if not self.has_content and stream_content(Answer(self._exchange.reads).parts).counted:
+        if not self.has_content and stream_content(Response(self._exchange.reads).parts).counted:
             self.has_content = True
             self._reported()
 
