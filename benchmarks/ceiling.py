@@ -1,6 +1,6 @@
-"""Bench `mock`: how many plain answers a second the mock provider gives, beside uvicorn and aiohttp.
+"""Bench `mock`: how many non-streaming responses per second the mock provider gives, beside uvicorn and aiohttp.
 
-All three give the same answer by the same code; each stands alone on one CPU with wrk on another, windows are
+All three give the same response by the same code; each stands alone on one CPU with wrk on another, windows are
 interleaved and shuffled.
 """
 
@@ -77,13 +77,13 @@ def run(place: Place) -> Outcome:
 
 
 def _answer_alone(body: bytes) -> str:
-    """Return a sentence on what reading, recording and writing one answer costs, which all servers have in common."""
+    """Return what reading, recording and writing one response costs, which all servers have in common."""
     chat = Chat()
     began_s = time.process_time()
     for _ in range(_ALONE_COUNT):
         chat.answer(body, time.monotonic_ns())
     cost_us = (time.process_time() - began_s) / _ALONE_COUNT * 1e6
-    return f"Of each request {cost_us:.1f} µs of CPU are the answer itself, the same code in all servers."
+    return f"Of each request {cost_us:.1f} µs of CPU are the response itself, the same code in all servers."
 
 
 def _servers(place: Place) -> tuple[list[Standing], tuple[str, ...]]:
@@ -124,7 +124,9 @@ def _shoot(place: Place, server: Standing, wrk: tuple[str, ...], body: Path) -> 
         raise LaneFailed(f"wrk failed: {ended.stderr.decode().strip()}", reason="generator_failed", phase="window")
     document = json.loads(lines[-1])
     if document["error_count"] or not document["request_count"]:
-        raise LaneFailed(f"{server.name} did not answer every request: {document}", reason="errors", phase="window")
+        raise LaneFailed(
+            f"{server.name} did not respond to every request: {document}", reason="errors", phase="window"
+        )
     return Shot(document["request_count"] / document["wall_us"] * 1e6, cpu_s / document["request_count"] * 1e6)
 
 
@@ -150,7 +152,7 @@ def _outcome(shots: dict[tuple[str, int], list[Shot]], missing: tuple[str, ...],
     columns = ("server", "connections", "requests/s", "range", "CPU µs/request", "mock ÷ this", "CPU this ÷ mock")
     return Outcome(
         "mock",
-        (Table("plain answers without delay, wrk, medians", columns, rows),),
+        (Table("non-streaming responses without delay, wrk, medians", columns, rows),),
         _targets(shots, judged=judged),
         {"windows": numbers},
         missing,

@@ -45,7 +45,7 @@ class Place:
         return (sys.executable, "-m", module, *arguments)
 
     def bodies(self, count: int) -> Path:
-        """Return a file of so many different chat requests or more, one a line."""
+        """Return a file of so many different chat requests or more, one per line."""
         path = self.folder / f"bodies-{count}.jsonl"
         if not path.exists():
             write_bodies(path, BodyPlan(PAYLOAD, "plain", "mock-model", max(1, count // 10), seed=7))
@@ -75,7 +75,7 @@ def pinned(argv: tuple[str, ...], cpu: int | None) -> tuple[str, ...]:
 
 
 def stand(place: Place, name: str, argv: tuple[str, ...], port: int) -> Standing:
-    """Start the server and return it ready to answer a chat request on `port`. Raises LaneFailed when it does not."""
+    """Start the server and return it ready for chat requests on `port`. Raises LaneFailed when it does not."""
     service = Service(
         name=name,
         argv=argv,
@@ -120,16 +120,16 @@ def first_body(place: Place) -> bytes:
 
 
 def ask(url: str, body: bytes) -> http.HttpAnswer:
-    """Send one chat request and return the answer."""
+    """Send one chat request and return the response."""
     return http.call("POST", url, headers=(("content-type", "application/json"),), body=body, timeout_s=5.0)
 
 
 def shape(answer: http.HttpAnswer) -> object:
-    """Strip an answer of what differs from request to request; equal shapes mean the same answer."""
+    """Strip a response of what differs from request to request; equal shapes mean the same response."""
     document = json.loads(answer.body)
     try:
         content = document["choices"][0]["message"].pop("content")
         return {**document, "id": len(document["id"]), "created": 0}, content.partition("weighstamp")[0], len(content)
     except (KeyError, IndexError, TypeError) as error:
-        sentence = f"an answer has not the form of a chat completion ({error})"
+        sentence = f"a response has not the form of a chat completion ({error})"
         raise LaneFailed(sentence, reason="not_served", phase="preflight") from error

@@ -100,7 +100,7 @@ def _head(*, quick: bool) -> dict[str, Any]:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="benchmarks.run", description="Weighbridge weighed by itself.")
+    parser = argparse.ArgumentParser(prog="benchmarks.run", description="Weighbridge measured by itself.")
     parser.add_argument("--quick", action="store_true", help="short windows, to try the benches; nothing is judged")
     parser.add_argument("--only", action="append", choices=list(BENCHES), help="this bench; may be given again")
     home = Path(".weighbridge")

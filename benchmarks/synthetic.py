@@ -42,7 +42,7 @@ def write(folder: Path, count: int) -> None:
 def _write_sqlite(path: Path, released: np.ndarray, start: np.ndarray, end: np.ndarray) -> None:
     with closing(sqlite3.connect(path)) as database:
         database.execute(_TABLE)
-        # Answers are written in the order of their ends, as oha does.
+        # Responses are written in the order of their ends, as oha does.
         rows = (
             ("/v1", start[i], released[i], end[i], end[i] - released[i], 200, _ANSWER_BYTES, 1)
             for i in np.argsort(end)

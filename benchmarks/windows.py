@@ -81,7 +81,7 @@ def drive(place: Place, provider: Standing, generator: str, load: Load, program:
     good = int(np.count_nonzero(good_answers(samples)))
     if good != load.window_count:
         kinds = {name: int(np.count_nonzero(samples.outcome == code)) for code, name in enumerate(OUTCOMES)}
-        sentence = f"{generator} at {load.name}: {good} of {load.window_count} requests got a good answer ({kinds})"
+        sentence = f"{generator} at {load.name}: {good} of {load.window_count} requests got a good response ({kinds})"
         raise LaneFailed(sentence, reason="errors", phase="window")
     return _seen(samples, load)
 

@@ -1,4 +1,4 @@
-"""A busy neighbour: `python -m mocks.neighbour --cores N --share 0.5 --seconds S`.
+"""A noisy neighbour: `python -m mocks.neighbour --cores N --share 0.5 --seconds S`.
 
 Takes a known share of N cores in short bursts at normal priority, to show what a measurement makes of company. Ends
 by itself, on TERM and on INT, and its workers end with it; at the end it says in one JSON line what it really took.
@@ -42,7 +42,7 @@ def take(share: float, end_ns: int, ended: Callable[[], bool]) -> None:
     """Spends `share` of one core until `end_ns` of the monotonic clock.
 
     One burst a period; what the scheduler withheld is made up for later, by bursts no longer than a period. All that
-    this thread spends counts: waking five hundred times a second costs some per cent of a core.
+    this thread spends counts: waking five hundred times per second costs some per cent of a core.
     """
     start_ns, spent_before_ns = time.monotonic_ns(), time.thread_time_ns()
     due_ns = start_ns

@@ -33,7 +33,7 @@ _TO_HEX = bytes(_HEX[_LETTERS.index(byte)] if byte in _LETTERS else ord("!") for
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """When the provider had read the request and when it began to answer, on its monotonic clock."""
+    """When the provider had read the request and when it began to respond, on its monotonic clock."""
 
     recv_ns: int
     send_ns: int
@@ -78,7 +78,7 @@ def encode_stamp(recv_ns: int, send_ns: int) -> bytes:
 
 
 def begin_stamp(recv_ns: int) -> bytes:
-    """Return the part of a stamp that is known before the answer is due."""
+    """Return the part of a stamp that is known before the response is due."""
     return STAMP_MARK + encode_number(recv_ns)
 
 

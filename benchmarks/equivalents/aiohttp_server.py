@@ -1,4 +1,4 @@
-"""`python -m benchmarks.equivalents.aiohttp_server --port P`: the provider's plain answer by aiohttp."""
+"""`python -m benchmarks.equivalents.aiohttp_server --port P`: the provider's non-streaming response by aiohttp."""
 
 from __future__ import annotations
 

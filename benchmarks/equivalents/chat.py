@@ -1,6 +1,6 @@
-"""The provider's plain answer without its HTTP: what both equivalents serve.
+"""The provider's non-streaming response without its HTTP: what both equivalents serve.
 
-It reads, records and answers with the provider's own code, so that only the way through HTTP differs.
+It reads, records and responses with the provider's own code, so that only the way through HTTP differs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from mocks.provider.request import find_reference, read_chat
 
 
 class Chat:
-    """Plain answers without delay, each one recorded."""
+    """Non-streaming responses without delay, each one recorded."""
 
     def __init__(self) -> None:
         self._book = Book()

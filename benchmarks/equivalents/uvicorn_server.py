@@ -1,4 +1,4 @@
-"""`python -m benchmarks.equivalents.uvicorn_server --port P`: the provider's plain answer as a bare ASGI application.
+"""`python -m benchmarks.equivalents.uvicorn_server --port P`: the provider's plain response as bare ASGI.
 
 The fastest form of uvicorn: uvloop, httptools, no lifespan, no access log, no headers of its own.
 """

@@ -1,4 +1,4 @@
-"""The control plane's admin port: counters, reset, and how long it takes to answer.
+"""The control plane's admin port: counters, reset, and how long it takes to respond.
 
 Served on a port of its own, so that reading counters is never counted as a call.
 """

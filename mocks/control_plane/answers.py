@@ -1,7 +1,7 @@
-"""The answers of the contract: exact field names and types, money as text, times as RFC 3339.
+"""The responses of the contract: exact field names and types, money as text, times as RFC 3339.
 
 They keep nothing and must not know sockets. Every function raises BadBody with a sentence when the call lacks what
-its answer needs.
+its response needs.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def config_pull(config: Config, query: str) -> Document:
 
 
 def validate(config: Config, body: Document) -> Document:
-    """Call 2: who a client key belongs to; an unknown key is a valid answer, not an error."""
+    """Call 2: who a client key belongs to; an unknown key is a valid response, not an error."""
     key_id = config.key_id(text(body, "token"))
     if key_id is None:
         return {"valid": False, "reason": "unknown"}

@@ -1,4 +1,4 @@
-"""The control plane's settings, read from one JSON file, and the fixed identities that it answers with.
+"""The control plane's settings, read from one JSON file, and the fixed identities that it responses with.
 
 The identities are constants, so that a gateway's own settings can name them.
 """
@@ -21,7 +21,7 @@ GATEWAY_ID = "66666666-6666-4666-8666-666666666666"
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """What the control plane knows: tokens, the configuration it hands out, and how long it takes to answer."""
+    """What the control plane knows: tokens, the configuration it hands out, and how long it takes to respond."""
 
     machine_token: str
     client_keys: tuple[str, ...]

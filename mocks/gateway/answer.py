@@ -1,4 +1,4 @@
-"""What a client holds of one HTTP answer while it arrives, and the one error that says it never became whole.
+"""What a client holds of one HTTP response while it arrives, and the one error that says it never became whole.
 
 It knows no socket: pausing and closing are asked of its connection.
 """
@@ -17,7 +17,7 @@ Header = tuple[bytes, bytes]
 class UpstreamLost(Exception):
     """The other side refused, broke off or stayed silent; the text says which.
 
-    `stale`: a connection was gone before any byte of the answer. `timed_out`: it stayed silent for too long.
+    `stale`: a connection was gone before any byte of the response. `timed_out`: it stayed silent for too long.
     """
 
     def __init__(self, sentence: str, *, stale: bool = False, timed_out: bool = False) -> None:
@@ -27,7 +27,7 @@ class UpstreamLost(Exception):
 
 
 class UpstreamLine(Protocol):
-    """The connection that an answer comes through."""
+    """The connection that a response comes through."""
 
     def resume(self) -> None:
         """Read on after a pause."""
@@ -37,7 +37,7 @@ class UpstreamLine(Protocol):
 
 
 class UpstreamResponse:
-    """One answer while it arrives: status and headers first, then a piece a read."""
+    """One response while it arrives: status and headers first, then a piece a read."""
 
     def __init__(self, connection: UpstreamLine, silence_limit_s: float) -> None:
         self.status = 0
@@ -83,13 +83,13 @@ class UpstreamResponse:
             size += len(piece)
             if size > limit_bytes:
                 self.abandon()
-                raise UpstreamLost(f"the answer is larger than {limit_bytes} bytes")
+                raise UpstreamLost(f"the response is larger than {limit_bytes} bytes")
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     def abandon(self) -> None:
-        """Close the connection of an answer that nobody will read to its end."""
+        """Close the connection of a response that nobody will read to its end."""
         if not self._ended and self._lost is None:
-            self.fail(UpstreamLost("the answer was given up"))
+            self.fail(UpstreamLost("the response was given up"))
             self._connection.close()
 
     def begin(self, status: int, headers: list[Header]) -> None:

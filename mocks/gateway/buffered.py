@@ -1,7 +1,7 @@
-"""Answers whose text policies must see: the texts of a plain answer or of a complete stream, and their replacement.
+"""Answers whose text policies must see: the texts of a plain response or of a complete stream, and their replacement.
 
-Raises ValueError for what is no chat answer. Unchanged answers are passed on byte for byte; in a changed stream the
-whole new text stands in the first content event and the other events lose theirs.
+Raises ValueError for what is no chat response. Unchanged responses are passed on byte for byte; in a changed stream
+the whole new text stands in the first content event and the other events lose theirs.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _EVENT_END = re.compile(rb"\r?\n\r?\n")
 
 @dataclass(frozen=True, slots=True)
 class PlainAnswer:
-    """A plain answer's JSON document."""
+    """A non-streaming response's JSON document."""
 
     document: dict[str, Any]
 
@@ -76,10 +76,10 @@ class BufferedStream:
 
 
 def read_plain(body: bytes) -> PlainAnswer:
-    """Read the document of a plain answer; raises ValueError."""
+    """Read the document of a non-streaming response; raises ValueError."""
     document = json.loads(body)
     if not isinstance(document, dict):
-        raise ValueError("the answer is not a JSON object")  # noqa: TRY004 - as for bad JSON
+        raise ValueError("the response is not a JSON object")  # noqa: TRY004 - as for bad JSON
     return PlainAnswer(document)
 
 
@@ -111,7 +111,7 @@ def find_usage(tail: bytes) -> TokenUsage | None:
 
 
 def usage_of(document: Any) -> TokenUsage | None:
-    """Return the usage that an answer or event tells, None when it tells none."""
+    """Return the usage that a response or event tells, None when it tells none."""
     usage = document.get("usage") if isinstance(document, dict) else None
     if not isinstance(usage, dict):
         return None

@@ -15,7 +15,7 @@ from typing import Any
 from mocks.gateway.answer import Header
 from mocks.gateway.refusal import Refused
 
-BYTES_PER_TOKEN = 4  # the usual rule of thumb for English; only for estimates before an answer tells
+BYTES_PER_TOKEN = 4  # the usual rule of thumb for English; only for estimates before a response tells
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 PER_HOP = frozenset({"connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"})
 _OWN = frozenset(
@@ -83,7 +83,7 @@ def read_chat(body: bytes) -> Chat:
 
 
 def provider_headers(headers: Mapping[str, str], provider_key: str, request_id: str) -> list[Header]:
-    """Return the client's headers for the provider: no hop's own, the provider's key, answers uncompressed."""
+    """Return the client's headers for the provider: no hop's own, the provider's key, responses uncompressed."""
     passed = [
         (name.encode("latin-1"), value.encode("latin-1"))
         for name, value in headers.items()

@@ -1,6 +1,6 @@
 """Client of the control plane: the calls that admit a request, close it out and deliver its events.
 
-It tells apart a control plane that does not answer (ControlPlaneDown: worth repeating) from one that says no
+It tells apart a control plane that does not respond (ControlPlaneDown: worth repeating) from one that says no
 (ControlPlaneRefused). It keeps no state.
 """
 
@@ -24,7 +24,7 @@ GATEWAY_ID = "66666666-6666-4666-8666-666666666666"
 
 
 class ControlPlaneDown(Exception):
-    """The control plane gave no usable answer; the same call may succeed later."""
+    """The control plane gave no usable response; the same call may succeed later."""
 
 
 class ControlPlaneRefused(Exception):
@@ -93,7 +93,7 @@ class ControlPlaneClient:
         try:
             return Identity(str(answer["org_id"]), str(answer["key_id"]), str(answer["agent_id"]))
         except KeyError as missing:
-            raise ControlPlaneDown(f"the validation answer has no {missing}") from missing
+            raise ControlPlaneDown(f"the validation response has no {missing}") from missing
 
     async def authorize(self, request_id: str, identity: Identity, model: str, usage: TokenUsage) -> str:
         """Return the id of the usage authorization for one request."""
@@ -126,7 +126,7 @@ class ControlPlaneClient:
         target = f"/v1/gateway/usage-authorizations/{authorization_id}/dispatch"
         answer = await self._call("POST", target, {"attempt_id": attempt_id, "provider_idempotency": "unsupported"})
         if answer.get("attempt_id") != attempt_id:
-            raise ControlPlaneRefused("the dispatch answer names another attempt")
+            raise ControlPlaneRefused("the dispatch response names another attempt")
 
     async def complete(self, closeout: Closeout) -> None:
         """Return when the control plane has taken the closeout."""
@@ -144,7 +144,7 @@ class ControlPlaneClient:
             raise ControlPlaneDown("the completion was not acknowledged under its delivery id")
 
     async def increment(self, agent_id: str, request_id: str, usage: TokenUsage) -> None:
-        """Return when the usage of one answer is added to its agent."""
+        """Return when the usage of one response is added to its agent."""
         body = {
             "input_tokens": usage.input_token_count,
             "output_tokens": usage.output_token_count,
@@ -191,7 +191,7 @@ def _read_object(text: bytes) -> dict[str, Any]:
     try:
         document = json.loads(text or b"{}")
     except ValueError as error:
-        raise ControlPlaneDown("the control plane's answer is not JSON") from error
+        raise ControlPlaneDown("the control plane's response is not JSON") from error
     if not isinstance(document, dict):
-        raise ControlPlaneDown("the control plane's answer is not a JSON object")
+        raise ControlPlaneDown("the control plane's response is not a JSON object")
     return document

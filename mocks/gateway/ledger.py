@@ -87,7 +87,7 @@ class MemoryLedger:
 
 
 class DiskLedger:
-    """Records one a line in a file that only grows; what a crash left half written is cut off when it is opened."""
+    """Records one per line in a file that only grows; what a crash left half written is cut off when it is opened."""
 
     def __init__(self, path: Path, on_durable: OnDurable) -> None:
         self.record_count = 0

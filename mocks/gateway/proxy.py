@@ -1,4 +1,4 @@
-"""The walk of one request through the gateway: admit, judge, record, call, judge, record, close out, answer.
+"""The walk of one request through the gateway: admit, judge, record, call, judge, record, close out, response.
 
 It knows the order and nothing of how each step is done; which control plane, ledger and chain it walks with is
 decided at start, so there is no switch in here.
@@ -38,7 +38,7 @@ class ProviderClient(Protocol):
     """Whoever sends calls to the provider."""
 
     async def send(self, call: Call, opened: Callable[[UpstreamResponse], None]) -> UpstreamResponse:
-        """Return the answer, as soon as its headers are there; raises UpstreamLost."""
+        """Return the response, as soon as its headers are there; raises UpstreamLost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ class Proxy:
         return await Relay(parts.chain, state.request_id, chat.input_token_estimate).bring(state.visit, answer)
 
     async def _settle(self, state: _RequestState, outcome: RelayOutcome) -> None:
-        """Record how it ended and close it out; without a record a plain answer is not given."""
+        """Record how it ended and close it out; without a record a non-streaming response is not given."""
         try:
             await self._append(state.event("ai_usage", outcome.record()))
         except Refused as refused:
@@ -187,7 +187,7 @@ class Proxy:
 
 
 def _refuse(visit: ClientRequest, refused: Refused, request_id: str) -> None:
-    """Answer with the refusal, or cut an answer that has begun."""
+    """Answer with the refusal, or cut a response that has begun."""
     if visit.finished:
         return
     if visit.started:

@@ -1,4 +1,4 @@
-"""From the provider's answer to the client's: passed on as it comes, or buffered until policies have seen its text.
+"""From the provider's response to the client's: passed on as it comes, or buffered until policies have seen its text.
 
 It gives back a RelayOutcome for the audit record and raises nothing but Refused: what the provider did wrong is told
 to the client, not to the log.
@@ -26,7 +26,7 @@ _CONTENT = b'"content"'
 
 @dataclass(slots=True)
 class RelayOutcome:
-    """How the provider's part ended, and what is left to send: an answer, a refusal, or nothing."""
+    """How the provider's part ended, and what is left to send: a response, a refusal, or nothing."""
 
     status: int
     word: str
@@ -34,7 +34,7 @@ class RelayOutcome:
     verdict: ChainVerdict = field(default_factory=ChainVerdict)
     ready: tuple[int, list[tuple[str, str]], bytes] | None = None
     refused: Refused | None = None
-    answered_ns: int = 0  # when the provider's whole answer was here
+    answered_ns: int = 0  # when the provider's whole response was here
 
     def record(self) -> dict[str, Any]:
         """Return the audit record's part."""
@@ -64,14 +64,14 @@ def blocked(verdict: ChainVerdict) -> Refused:
 def lost_provider(lost: UpstreamLost, *, gone: bool) -> Refused:
     """Return the refusal for a lost provider: 504 when it stayed silent, else 502; 499 when the client went first."""
     if gone:
-        return Refused(499, "client_gone", "the client went before the answer was there")
+        return Refused(499, "client_gone", "the client went before the response was there")
     if lost.timed_out:
         return Refused(504, "provider_timed_out", f"the provider did not answer: {lost}")
     return Refused(502, "provider_unreachable", f"the provider gave no whole answer: {lost}")
 
 
 class Relay:
-    """Brings one answer over; `input_token_estimate` stands in where the provider tells no usage."""
+    """Brings one response over; `input_token_estimate` stands in where the provider tells no usage."""
 
     def __init__(self, chain: Chain, request_id: str, input_token_estimate: int) -> None:
         self._chain = chain
@@ -79,7 +79,7 @@ class Relay:
         self._input_token_estimate = input_token_estimate
 
     async def bring(self, visit: ClientRequest, answer: UpstreamResponse) -> RelayOutcome:
-        """Return the outcome of an answer; raises Refused when nothing was sent yet and nothing good can be."""
+        """Return the outcome of a response; raises Refused when nothing was sent yet and nothing good can be."""
         headers = client_headers(answer, self._request_id)
         is_stream = dict(headers).get("content-type", "").startswith("text/event-stream")
         if answer.status == HTTPStatus.OK and is_stream and not self._chain.on_answer:

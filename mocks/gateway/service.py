@@ -88,7 +88,7 @@ class GatewayServer:
         return "; they stay in the log" if self._config.audit else " and lost, for there is no audit log"
 
     def status(self) -> tuple[int, dict[str, Any]]:
-        """Status and document of the readiness answer."""
+        """Status and document of the readiness response."""
         document = {
             "undelivered": self._delivery.undelivered_count if self._delivery else 0,
             "delivered": self._delivery.delivered_count if self._delivery else 0,

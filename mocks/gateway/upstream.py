@@ -1,6 +1,6 @@
-"""HTTP/1.1 client side: kept-alive connections taken last in, first out, and answers handed on as they arrive.
+"""HTTP/1.1 client side: kept-alive connections taken last in, first out, and responses handed on as they arrive.
 
-It repeats a call only when a kept-alive connection turns out dead before any byte of the answer; it never follows
+It repeats a call only when a kept-alive connection turns out dead before any byte of the response; it never follows
 redirects and never reads a body's meaning.
 """
 
@@ -59,7 +59,7 @@ class _UpstreamConnection(asyncio.Protocol):
         self._paused = False
 
     def ask(self, payload: bytes, silence_limit_s: float) -> UpstreamResponse:
-        """Send these request bytes and return the answer to come."""
+        """Send these request bytes and return the response to come."""
         if self._transport is None or self._transport.is_closing():
             raise UpstreamLost("the connection closed before the request was sent", stale=True)
         self._answer = UpstreamResponse(self, silence_limit_s)
@@ -92,7 +92,7 @@ class _UpstreamConnection(asyncio.Protocol):
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserError as error:
-            answer.fail(UpstreamLost(f"the answer is not HTTP: {error}"))
+            answer.fail(UpstreamLost(f"the response is not HTTP: {error}"))
             self.close()
             return
         if self._parts:
@@ -112,7 +112,7 @@ class _UpstreamConnection(asyncio.Protocol):
         if answer.status and self._until_close and exc is None:
             answer.finish()
         else:
-            lost = UpstreamLost("the connection broke before the answer was complete", stale=not answer.started)
+            lost = UpstreamLost("the connection broke before the response was complete", stale=not answer.started)
             answer.fail(lost)
 
     # httptools
@@ -164,9 +164,9 @@ class UpstreamPool:
         self.repeat_count = 0
 
     async def send(self, call: Call, opened: Callable[[UpstreamResponse], None] = lambda _: None) -> UpstreamResponse:
-        """Return the answer, as soon as its headers are there; raises UpstreamLost.
+        """Return the response, as soon as its headers are there; raises UpstreamLost.
 
-        `opened` gets the answer before anything of it has come, so that it can be given up early.
+        `opened` gets the response before anything of it has come, so that it can be given up early.
         """
         payload = call.encode(self._host)
         connection = self._idle.pop() if self._idle else await self._connect()

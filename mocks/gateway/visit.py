@@ -1,4 +1,4 @@
-"""A client's request and the means to answer it: the part of the server's exchange that the gateway uses.
+"""A client's request and the means to respond to it: the part of the server's exchange that the gateway uses.
 
 The proxy knows no more of its server than this, so that a wrapper can stand between the two.
 """
@@ -12,7 +12,7 @@ Headers = Iterable[tuple[str, str]]
 
 
 class ClientRequest(Protocol):
-    """A client's request and the means to answer it: what the gateway uses of the server's exchange."""
+    """A client's request and the means to respond to it: what the gateway uses of the server's exchange."""
 
     @property
     def method(self) -> str:
@@ -36,11 +36,11 @@ class ClientRequest(Protocol):
 
     @property
     def started(self) -> bool:
-        """Whether any of the answer was sent."""
+        """Whether any of the response was sent."""
 
     @property
     def finished(self) -> bool:
-        """Whether the answer has ended."""
+        """Whether the response has ended."""
 
     @property
     def gone(self) -> bool:
@@ -51,25 +51,25 @@ class ClientRequest(Protocol):
         """Request headers by lower-case name."""
 
     def respond(self, status: int, headers: Headers, body: bytes) -> None:
-        """Send the whole answer."""
+        """Send the whole response."""
 
     def respond_json(self, status: int, document: object) -> None:
-        """Send the whole answer, made of a JSON document."""
+        """Send the whole response, made of a JSON document."""
 
     def start_stream(self, status: int, headers: Headers) -> None:
-        """Head of a streamed answer."""
+        """Head of a streamed response."""
 
     def send_chunk(self, data: bytes) -> None:
-        """Send a piece of a streamed answer."""
+        """Send a piece of a streamed response."""
 
     def end_stream(self) -> None:
-        """End of a streamed answer."""
+        """End of a streamed response."""
 
     def abort(self) -> None:
         """Cut the connection."""
 
     def on_gone(self, callback: Callable[[], None]) -> None:
-        """Call `callback` once if the client goes before the answer has ended."""
+        """Call `callback` once if the client goes before the response has ended."""
 
 
 Handle = Callable[[ClientRequest], None]

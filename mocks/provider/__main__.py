@@ -35,7 +35,7 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--port", type=int, required=True, help="port of the API")
     parser.add_argument("--admin-port", type=int, required=True, help="port of counters and records")
-    parser.add_argument("--delay-s", type=float, default=0.02, help="seconds to the answer or the first chunk")
+    parser.add_argument("--delay-s", type=float, default=0.02, help="seconds to the response or the first chunk")
     parser.add_argument("--chunks", type=int, default=16, help="content chunks of a stream")
     parser.add_argument("--gap-s", type=float, default=0.005, help="seconds between chunks")
     parser.add_argument("--model", default="mock-model", help="name in the list of models; any is answered")

@@ -38,7 +38,7 @@ CACHED_MODELS_COUNT = 64
 
 @dataclass(frozen=True, slots=True)
 class AnswerPlan:
-    """How the provider answers: time to the answer or the first chunk, number of chunks, time between chunks.
+    """How the provider responds: time to the response or the first chunk, number of chunks, time between chunks.
 
     A time with the mean `jitter_s` is drawn for each request from an exponential distribution, whose tail is that of
     real providers, and added to the delay. Without `stamps` an answer's text has none; its record has the times all
@@ -62,7 +62,7 @@ class AnswerPlan:
 
     @property
     def delay_ns(self) -> int:
-        """Time from the request to the answer or the first chunk."""
+        """Time from the request to the response or the first chunk."""
         return round(self.delay_s * _NS)
 
     @property
@@ -97,7 +97,7 @@ def read_seed(value: object) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class ModelTexts:
-    """The parts of answers that hang on the model's name alone."""
+    """The parts of responses that hang on the model's name alone."""
 
     plain_before: bytes
     chunk_before: bytes
@@ -143,7 +143,7 @@ def usage(prompt_token_count: int, completion_token_count: int) -> bytes:
 
 
 def plain_parts(texts: ModelTexts, ident: bytes, created: int, used: bytes) -> tuple[bytes, bytes]:
-    """Return what stands before and after the stamp of a plain answer."""
+    """Return what stands before and after the stamp of a non-streaming response."""
     before = texts.plain_before % (ident, created) + _PLAIN_WORDS
     return before, b'"},"logprobs":null,"finish_reason":"stop"}],"usage":%b}' % used
 
@@ -171,7 +171,7 @@ class StreamTexts:
         return before, b' "},"logprobs":null,"finish_reason":null}]%b}\n\n' % self.no_usage
 
     def finish(self) -> bytes:
-        """Return the event that says why the answer ended."""
+        """Return the event that says why the response ended."""
         return b'%b{"index":0,"delta":{},"logprobs":null,"finish_reason":"stop"}]%b}\n\n' % (
             self.before,
             self.no_usage,

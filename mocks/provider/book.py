@@ -62,13 +62,13 @@ class Book:
         return row
 
     def jittered(self, jitter_ns: int) -> None:
-        """Count an answer whose due time was moved back by so much."""
+        """Count a response whose due time was moved back by so much."""
         self._jitter_count += 1
         self._jitter_sum_ns += jitter_ns
         self._jitter_max_ns = max(self._jitter_max_ns, jitter_ns)
 
     def sent(self, row: int, send_ns: int) -> None:
-        """Note that the answer or its first chunk was sent."""
+        """Note that the response or its first chunk was sent."""
         if row < ROW_LIMIT_COUNT:
             self._send_ns[row] = send_ns
 

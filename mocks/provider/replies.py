@@ -1,4 +1,4 @@
-"""One answer on its way: sent when due, stamped on sending, cancelled when the client goes.
+"""One response on its way: sent when due, stamped on sending, cancelled when the client goes.
 
 Due times are absolute, counted from the reading of the request, so one late chunk does not shift the next. It must
 not read or judge requests.
@@ -21,18 +21,18 @@ _DONE = b"data: [DONE]\n\n"
 
 @dataclass(slots=True)  # not frozen: a frozen one costs a microsecond a request
 class Task:
-    """What every answer needs: the exchange, its record, how and when to answer."""
+    """What every response needs: the exchange, its record, how and when to respond."""
 
     exchange: HttpExchange
     book: Book
     row: int
     plan: AnswerPlan
     due_times: DueTimes
-    wait_ns: int  # to the answer or the first chunk, jitter included
+    wait_ns: int  # to the response or the first chunk, jitter included
 
 
 class PlainReply:
-    """A whole JSON answer after the delay."""
+    """A whole JSON response after the delay."""
 
     __slots__ = ("_after", "_before", "_due", "_due_ns", "_task")
 

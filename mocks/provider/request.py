@@ -1,6 +1,6 @@
 """What a chat request asks for, or why it cannot be answered.
 
-It must not answer; it reads the whole body, as a provider does.
+It must not respond; it reads the whole body, as a provider does.
 """
 
 from __future__ import annotations

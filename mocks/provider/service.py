@@ -35,7 +35,7 @@ class Provider:
         self._draws = _draws(0)
 
     def reset(self, plan: AnswerPlan, jitter_seed: int | None = None) -> None:
-        """Open a new book and answer by `plan` from now on; answers on their way keep their own.
+        """Open a new book and respond by `plan` from now on; responses on their way keep their own.
 
         Without a seed the jitter's draws go on: two windows by one plan must not meet the same ones.
         """

@@ -1,6 +1,6 @@
 """HTTP/1.1 for the mocks: a server protocol on uvloop and httptools, due times, and how a mock program runs.
 
-It knows nothing of what they answer.
+It knows nothing of what they response.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Callbacks at absolute due times on the running loop: one timerfd, one heap.
 
 The loops' own timers round to whole milliseconds; a timerfd on the loop does not. Used for the provider's
-answers and for every delay a mock adds. It must not spin: a spinning loop cannot read the next request.
+responses and for every delay a mock adds. It must not spin: a spinning loop cannot read the next request.
 """
 
 from __future__ import annotations

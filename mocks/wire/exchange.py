@@ -1,7 +1,7 @@
-"""One request and its answer, as a handler sees them.
+"""One request and its response, as a handler sees them.
 
-The handler answers at once or later, whole or chunk by chunk. It must not know sockets: every byte goes through the
-connection, which keeps answers in order.
+The handler responses at once or later, whole or chunk by chunk. It must not know sockets: every byte goes through the
+connection, which keeps responses in order.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ class Outlet(Protocol):
     """Where an exchange's bytes go: the connection."""
 
     def emit(self, exchange: HttpExchange, data: bytes, *, last: bool) -> None:
-        """Bytes of this answer, in its turn; `last` ends the answer."""
+        """Bytes of this response, in its turn; `last` ends the response."""
 
     def abort(self) -> None:
         """End of the connection at once, nothing flushed."""
 
 
 class HttpExchange:
-    """A request that was read whole, and the means to answer it once.
+    """A request that was read whole, and the means to respond to it once.
 
     `received_ns` is the monotonic clock on entry of the read that completed the request. `query` is the text
     after the `?`, not decoded. Every answering method is silent when the client is gone.
@@ -85,19 +85,19 @@ class HttpExchange:
         return self._headers
 
     def respond(self, status: int, headers: Headers, body: bytes) -> None:
-        """Send the whole answer; content-length is added, so `headers` must hold no framing header."""
+        """Send the whole response; content-length is added, so `headers` must hold no framing header."""
         head = self.head(status, headers, len(body))
         if self.method == "HEAD" or status in _BODILESS:
             body = b""
         self.write(head + body, last=True)
 
     def respond_json(self, status: int, document: object) -> None:
-        """Send the whole answer, made of a JSON document."""
+        """Send the whole response, made of a JSON document."""
         body = json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace")
         self.respond(status, JSON_HEADERS, body)
 
     def start_stream(self, status: int, headers: Headers) -> None:
-        """Head of an answer whose body comes by `send_chunk`; leaves with the first chunk of the same loop turn."""
+        """Head of a response whose body comes by `send_chunk`; leaves with the first chunk of the same loop turn."""
         self.write(self.head(status, headers, None))
 
     def send_chunk(self, data: bytes) -> None:
@@ -106,7 +106,7 @@ class HttpExchange:
             self.write(self.frame(data))
 
     def end_stream(self) -> None:
-        """End of a streamed answer."""
+        """End of a streamed response."""
         self.write(b"0\r\n\r\n" if self._chunked else b"", last=True)
 
     def abort(self) -> None:
@@ -116,7 +116,7 @@ class HttpExchange:
             self._outlet.abort()
 
     def on_gone(self, callback: Callable[[], None]) -> None:
-        """Call `callback` once if the client goes before the answer has ended; at once if it already has."""
+        """Call `callback` once if the client goes before the response has ended; at once if it already has."""
         if self.gone:
             callback()
         elif not self.finished:
@@ -146,9 +146,9 @@ class HttpExchange:
         return b"%x\r\n%b\r\n" % (len(data), data) if self._chunked else data
 
     def write(self, data: bytes, *, last: bool = False) -> None:
-        """Ready-made bytes of the answer, made by `head` and `frame`; `last` ends it.
+        """Ready-made bytes of the response, made by `head` and `frame`; `last` ends it.
 
-        Raises RuntimeError when the answer has already ended: a handler's bug.
+        Raises RuntimeError when the response has already ended: a handler's bug.
         """
         if self.gone:
             return
@@ -161,7 +161,7 @@ class HttpExchange:
         self._outlet.emit(self, data, last=last)
 
     def lost(self) -> None:
-        """For the connection: the client went. Callbacks are called if the answer had not ended."""
+        """For the connection: the client went. Callbacks are called if the response had not ended."""
         self.gone = True
         callbacks, self._callbacks = self._callbacks, []
         if not self.finished:

@@ -1,6 +1,6 @@
-"""The server side of one HTTP/1.1 connection: httptools callbacks in, ordered answers out.
+"""The server side of one HTTP/1.1 connection: httptools callbacks in, ordered responses out.
 
-Requests are handed over as soon as they are read whole, answers leave in the order of their requests. It must not
+Requests are handed over as soon as they are read whole, responses leave in the order of their requests. It must not
 know what is served.
 """
 
@@ -66,7 +66,7 @@ class HttpConnection(asyncio.Protocol):
     # --- the transport's side
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take the transport from the loop; small answers leave at once (TCP_NODELAY)."""
+        """Take the transport from the loop; small responses leave at once (TCP_NODELAY)."""
         self._transport = cast("asyncio.Transport", transport)
         transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._site.opened(self)
@@ -94,7 +94,7 @@ class HttpConnection(asyncio.Protocol):
         return False
 
     def pause_writing(self) -> None:
-        """Nothing more is read from a client that does not read its answers."""
+        """Nothing more is read from a client that does not read its responses."""
         self._congested = True
         self._pace()
 
@@ -212,7 +212,7 @@ class HttpConnection(asyncio.Protocol):
             self._transport.close()
 
     def _advance(self, transport: asyncio.Transport) -> None:
-        """Lets the answers that waited for their turn go."""
+        """Lets the responses that waited for their turn go."""
         queue = self._queue
         while queue and queue[0].finished:
             done = queue.popleft()
@@ -228,7 +228,7 @@ class HttpConnection(asyncio.Protocol):
             transport.close()
 
     def _close(self, transport: asyncio.Transport, *, linger: bool) -> None:
-        """Close; when lingering, read and drop what the client still sends, or its reset would eat the answer."""
+        """Close; when lingering, read and drop what the client still sends, or its reset would eat the response."""
         self._ignores_input = True
         if not linger:
             transport.close()

@@ -1,4 +1,4 @@
-"""A handler made of a table of routes, and the shape of error answers.
+"""A handler made of a table of routes, and the shape of error responses.
 
 Routes are exact; what is not in the table is 404 or 405 in JSON.
 """

@@ -21,7 +21,7 @@ FLAGS = (
     "--remote-debugging-pipe",
 )  # fmt: skip
 
-# The browser reads commands from descriptor 3 and answers on 4. Ours may have those very numbers: move them first.
+# The browser reads commands from descriptor 3 and responses on 4. Ours may have those very numbers: move them first.
 _LAUNCH = """
 import fcntl, os, sys
 down, up = (fcntl.fcntl(int(number), fcntl.F_DUPFD, 20) for number in sys.argv[1:3])
@@ -93,7 +93,7 @@ class Chromium:
     def _read(self, deadline: float) -> dict[str, Any]:
         while b"\0" not in self._buffer:
             ready, _, _ = select.select([self._up], [], [], max(0.0, deadline - time.monotonic()))
-            assert ready, "the browser did not answer in time"
+            assert ready, "the browser did not respond in time"
             chunk = os.read(self._up, 1 << 20)
             assert chunk, "the browser ended"
             self._buffer += chunk

@@ -145,7 +145,7 @@ def test_the_next_campaign_tells_whose_certificate_holds(calibrated: tuple[Proje
 
 
 def test_no_key_and_no_folder_is_kept(calibrated: tuple[Project, Ran]) -> None:
-    """The calibration's own files are as clean as those of the walk."""
+    """The calibration's own files are as clean as those of the schedule."""
     project, _ = calibrated
     # A key is more than its first letters: three bytes turn up in compressed files by chance.
     folders = [re.escape(str(place)).encode() for place in (project.folder, Path.home())]

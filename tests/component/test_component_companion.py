@@ -93,7 +93,7 @@ def test_lanes_of_a_block_get_the_same_prompts_in_the_same_order(measured: Proje
     """The probe sent through the gateway what it sent to the baseline, and in the other mode other prompts."""
     sent = {}
     for cell in CELLS:
-        file = measured.attempt(cell) / "companion" / "inband.npz"
+        file = measured.attempt(cell) / "companion" / "requests.npz"
         sent[cell] = from_bytes(RequestTable, file.read_bytes(), origin=cell).reference.tolist()
         assert len(set(sent[cell])) == len(sent[cell])
     for mode in ("plain", "stream"):

@@ -51,7 +51,7 @@ def test_a_typo_in_the_matrix(project: Project, edit: tuple[str, str], at: str, 
     [
         (["--runs", "two"], "--runs: "),
         (["--port-base", "99999"], "--port-base: "),
-        (["--state-root", "nowhere"], "--state-root: nowhere is no folder; expected an existing folder"),
+        (["--state-root", "nowhere"], "--state-root: nowhere is not a directory; expected an existing folder"),
         (["--only", "referense.*"], "referense.*"),
         (["--matrix", "matrx.yaml"], "matrx.yaml"),
         (["--recipes", "nowhere"], "nowhere"),

@@ -22,7 +22,7 @@ def _cell(fault: str) -> str:
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, Ran]:
-    """One gateway as it is, with a delay on each stream, too slow to open all, and one that holds answers back."""
+    """One gateway as it is, with a delay on each stream, too slow to open all, and one that holds responses back."""
     project = Project(tmp_path_factory.mktemp("streams") / "project")
     project.matrix(
         subject="faulty",
@@ -76,13 +76,13 @@ def test_nothing_is_timed(measured: tuple[Project, Ran]) -> None:
 
 
 def test_the_lane_without_a_gateway_has_no_memory(measured: tuple[Project, Ran]) -> None:
-    """The baseline holds the same streams, which shows that the rig can, and has no gateway to weigh."""
+    """The baseline holds the same streams, which shows that the rig can, and has no gateway to measure."""
     cell = measured[0].cells()[f"direct.none.work.stream.{LOAD}"]
     assert (cell["verdict"], cell["memory_per_stream_bytes"]) == ("valid", {"absent": "no_gateway", "detail": ""})
 
 
 def test_streams_that_do_not_open_are_told(measured: tuple[Project, Ran]) -> None:
-    """A gateway that lets five requests a second through does not open thirty at once: errored, with the counts."""
+    """A gateway that lets five requests per second through does not open thirty at once: errored, with the counts."""
     project, ran = measured
     cell = project.cells()[_cell(LOST)]
     assert (cell["verdict"], [one["reason"]["code"] for one in cell["rejected"]]) == ("errored", ["errors"])

@@ -1,4 +1,4 @@
-"""The wheel, installed where nothing else is: a foreign project weighs a gateway of its own."""
+"""The wheel, installed where nothing else is: a foreign project measures a gateway of its own."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def test_every_shipped_matrix_can_be_planned(quick: bool) -> None:
 
 
 def test_the_default_matrix_compares_baseline_reference_and_a_product() -> None:
-    """A bare `invoke bench` weighs a product beside reference and baseline, both modes, both kinds of load."""
+    """A bare `invoke bench` measures a product beside reference and baseline, both modes, both kinds of load."""
     cells = expand(read_matrix(CHECKOUT / "matrix.yaml", TRAITS), catalogue_of(CHECKOUT / "matrix.yaml"))
 
     assert {"direct", "reference", "litellm"} <= {cell.lane.gateway for cell in cells}

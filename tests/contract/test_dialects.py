@@ -19,7 +19,7 @@ def words(source: str) -> list[str]:
 
 
 def test_no_other_package_looks_into_an_answer() -> None:
-    """Outside of the dialects no module names a part of a chat answer."""
+    """Outside of the dialects no module names a part of a chat response."""
     package = CHECKOUT / "weighbridge"
     paths = [path for path in package.rglob("*.py") if not path.is_relative_to(package / "dialects")]
     offenders = {str(path.relative_to(CHECKOUT)): found for path in paths if (found := words(path.read_text()))}

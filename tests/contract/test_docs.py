@@ -197,7 +197,7 @@ def test_links_resolve() -> None:
 
 
 def test_one_sentence_a_line() -> None:
-    """Prose has one sentence a line, so that a change of one sentence is a change of one line."""
+    """Prose has one sentence per line, so that a change of one sentence is a change of one line."""
     hold(crowded, [one for one in pages() if not one.name.endswith("NOTES.md")])
 
 

@@ -18,6 +18,23 @@ FORBIDDEN = {
     "a paper that is not part of it": re.compile(r"\bCONTRA" + r"CTS\.md|\bDESI" + r"GN\.md|\bfac" + r"ts/\w+\.md"),
     "praise": re.compile(r"(?i)\bblazing|\bseamless|\bcutting" + r"-edge|\bstate-of" + r"-the-art"),
 }
+# Words that were replaced: in names of the code, and in what users read. Older documents keep theirs.
+RETIRED_NAMES = re.compile(
+    r"(?i)\bwitness|\binband|held_stream|holder_plan|\bscale_of\b|scale_chart|ride_along|rides_along"
+    r"|read_left\b|[^_]remove_left\(|surroundings|NOT_TOLD|has_firm|stray_count|let_go\b"
+)
+RETIRED_PROSE = re.compile(
+    r"\bplain answer|[Hh]eld stream|Calibration of the scale|rides along|wait for their answer"
+    r"|\bweighed against|CPU a request|of one boot of one host|Signs and words"
+)
+HERE = "tests/contract/test_words.py"
+OLDER = (
+    "weighbridge/record/",
+    "weighbridge/matrix/suggest.py",
+    "tests/unit/record/",
+    "tests/unit/matrix/test_calibration.py",
+)
+USERS_READ = ("README.md", "docs/", "templates/", "weighbridge/publish/", "tests/golden/files/")
 READ = {".py", ".md", ".yaml", ".toml", ".j2", ".css", ".sh"}
 
 
@@ -38,6 +55,36 @@ def test_no_forbidden_word() -> None:
     ]
 
     hold(forbidden, read)
+
+
+def retired(text: Text) -> Iterator[str]:
+    """Yield lines with a word that was replaced."""
+    for number, line in enumerate(text.text.splitlines(), 1):
+        if text.name.endswith(".py") and not text.name.startswith(OLDER) and (found := RETIRED_NAMES.search(line)):
+            yield text.at(number, f"retired: {found[0]}")
+        if (
+            text.name.startswith(USERS_READ)
+            and "changelog" not in text.name
+            and (found := RETIRED_PROSE.search(line))
+        ):
+            yield text.at(number, f"retired: {found[0]}")
+
+
+def test_no_retired_word() -> None:
+    """What was renamed does not come back, in code or in what users read."""
+    hold(
+        retired,
+        [text for text in texts() if text.name != HERE and "tests/data/" not in text.name],
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [("weighbridge/x.py", "def read_left(): ..."), ("docs/x.md", "Added time of plain answers.")],
+)
+def test_a_retired_word_is_found(name: str, line: str) -> None:
+    """A name in code and a phrase in prose are each noticed, with their line."""
+    assert offenders(retired, [Text(name, f"Good.\n{line}\n")])[0].startswith(f"{name}:2: retired")
 
 
 @pytest.mark.parametrize(

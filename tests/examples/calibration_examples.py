@@ -25,7 +25,7 @@ def lane(seed: int, count: int = 700, *, slept_ns: int = 0, error_ns: int = 0) -
 
 
 def constant(count: int, slept_ns: int) -> Timed:
-    """Requests that were all held for the same time, and let go on time."""
+    """Requests that were all held for the same time, and released on time."""
     return Timed(np.full(count, slept_ns, dtype=np.int64), np.zeros(count, dtype=np.int64))
 
 

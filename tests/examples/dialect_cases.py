@@ -1,4 +1,4 @@
-"""Answers in the chat dialect, good and bad, as every reader of them must judge: bodies, and whole HTTP answers."""
+"""Answers in the chat dialect, good and bad, as every reader of them must judge: bodies, and whole HTTP responses."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ UNFIT = [
 
 
 class Whole(NamedTuple):
-    """One answer as it stands on the wire, and whether it is good; the connection is closed behind it."""
+    """One response as it stands on the wire, and whether it is good; the connection is closed behind it."""
 
     name: str
     kind: str
@@ -166,7 +166,7 @@ class Whole(NamedTuple):
 
 
 def answer(body: bytes, *headers: bytes, status: bytes = b"200 OK", version: bytes = b"1.1") -> bytes:
-    """An answer with these headers and no others."""
+    """A response with these headers and no others."""
     return b"\r\n".join([b"HTTP/" + version + b" " + status, *headers, b"", body])
 
 

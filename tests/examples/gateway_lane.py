@@ -28,7 +28,7 @@ WORDS = "please tell me about the river"
 
 @dataclass(frozen=True)
 class Answer:
-    """A whole answer."""
+    """A whole response."""
 
     status: int
     headers: dict[str, str]
@@ -151,7 +151,7 @@ class Lane:
         return ask(self.provider.ports[1], path="/last").document
 
     def reset(self, **plan: Any) -> None:
-        """Start all counts anew; the provider answers fast unless told otherwise."""
+        """Start all counts anew; the provider responds fast unless told otherwise."""
         plan = {"delay_s": 0.001, "chunk_count": 6, "gap_s": 0.001} | plan
         for port, document in ((self.provider.ports[1], plan), (self.control.ports[1], {})):
             assert ask(port, path="/reset", document=document).status == 200
@@ -183,7 +183,7 @@ def ask(
     key: str | None = KEY,
     headers: dict[str, str] | None = None,
 ) -> Answer:
-    """The whole answer on a connection of its own; without a document it is a GET."""
+    """The whole response on a connection of its own; without a document it is a GET."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=LONGEST_WAIT_S)
     try:
         sent = dict(headers or {}) | ({"authorization": f"Bearer {key}"} if key else {})
@@ -199,7 +199,7 @@ def ask(
 
 
 def reads(port: int, document: Any, *, silence_s: float = LONGEST_WAIT_S) -> list[tuple[int, bytes]]:
-    """Time and bytes of each read of an answer, until it is closed or silent for too long."""
+    """Time and bytes of each read of a response, until it is closed or silent for too long."""
     body = json.dumps(document).encode()
     head = f"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {KEY}\r\nconnection: close\r\n"
     found: list[tuple[int, bytes]] = []

@@ -66,7 +66,7 @@ def open_loop(load: Load, service_s: Any, *, servers: int = 10_000, pacer_s: Any
 
 
 def closed_loop(load: Load, service_s: Any) -> SampleTable:
-    """C clients, each sending its next request as its answer ends."""
+    """C clients, each sending its next request as its response ends."""
     count = load.window_count
     service = np.broadcast_to(np.asarray(service_s, dtype=float), (count,))
     free = [0.0] * (load.concurrency)
@@ -136,7 +136,7 @@ def window(load: Load, samples: SampleTable | None, *, cut: bool = False, **chan
 
 
 def window_of(*clients: Client, load: Load | None = None, **changes: Any) -> Window:
-    """Faultless window of these clients, of plain answers; the whole load is the leading one's if none is given."""
+    """Faultless window of these clients, of plain responses; the whole load is the leading one's if none is given."""
     given: dict[str, Any] = {
         "load": clients[0].load if load is None else load,
         "mode": "plain",

@@ -220,7 +220,7 @@ def start_program(made: ProbePlan) -> subprocess.Popen[str]:
 
 
 def stamped(recv_ns: int | None = None) -> bytes:
-    """A plain answer with the provider's stamp, of now or of a given time."""
+    """A non-streaming response with the provider's stamp, of now or of a given time."""
     ns = time.monotonic_ns() if recv_ns is None else recv_ns
     return completion(f"the river {stamp(ns, ns)} runs")
 
@@ -238,7 +238,7 @@ def chunk_stamp(send_ns: int, sequence: int) -> str:
 
 
 def completion(text: str) -> bytes:
-    """A plain answer."""
+    """A non-streaming response."""
     choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
     return json.dumps({"object": "chat.completion", "choices": [choice]}).encode()
 

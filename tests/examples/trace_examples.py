@@ -31,7 +31,7 @@ def outcome(name: str) -> int:
 def plain(
     count: int, request_path_ns: Any = 80 * US, response_path_ns: Any = 60 * US, *, residence_ns: Any = 20 * MS
 ) -> RequestTable:
-    """Plain answers, one every 20 ms, with these legs around the provider's residence."""
+    """Non-streaming responses, one every 20 ms, with these legs around the provider's residence."""
     sent = EPOCH_NS + np.arange(count, dtype=np.int64) * 20 * MS
     recv = sent + np.asarray(request_path_ns)
     send = recv + np.asarray(residence_ns)
@@ -76,7 +76,7 @@ def streams(count: int, chunk_count: int = 16, *, gap_ns: int = 5 * MS, delay_ns
 
 
 def released(given: Streams, by: int, *, one_read: bool) -> Streams:
-    """The streams with `by` chunks let go at a time, as the last of them is sent."""
+    """The streams with `by` chunks released at a time, as the last of them is sent."""
     chunk_count = given.send_ns.shape[1]
     last = np.minimum((np.arange(chunk_count) // by + 1) * by, chunk_count) - 1
     step = 0 if one_read else 20 * US

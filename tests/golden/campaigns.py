@@ -312,7 +312,7 @@ HOSTILE = "<script>alert(1)</script> | `x` \x1b[31mred\x1b[0m\nline two **bold**
 
 
 def hostile() -> Summary:
-    """A gateway that answers with markup, table edges, terminal sequences and line breaks."""
+    """A gateway that responds with markup, table edges, terminal sequences and line breaks."""
     load = clients(1)
     cells = [
         cell("direct", load),

@@ -20,7 +20,7 @@ STAMPS = StampCounts(
 
 
 def fidelity(level: str = "events", **over) -> Fidelity:
-    """All answers unchanged; `over` replaces counts."""
+    """All responses unchanged; `over` replaces counts."""
     counts = (
         "answer_count", "events_equal_count", "json_whole_count", "text_whole_count", "sequence_whole_count",
     )  # fmt: skip
@@ -108,7 +108,7 @@ def _buffering(load: Load) -> CellSummary:
 
 
 def sloped() -> Summary:
-    """Two payloads and two answers, with the lines through them."""
+    """Two payloads and two responses, with the lines through them."""
     load = rate(50)
     payloads = PAYLOADS
     cells = [

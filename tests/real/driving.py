@@ -124,7 +124,7 @@ class Provider:
 
 @contextmanager
 def mock_provider(folder: Path, **plan: Any) -> Iterator[Provider]:
-    """A provider that answers after 5 ms, or as it is told."""
+    """A provider that responds after 5 ms, or as it is told."""
     with program("mocks.provider", ["--port", "0", "--admin-port", "0"], folder / "provider.log") as running:
         provider = Provider(running.ports)
         provider.reset(**({"delay_s": 0.005, "chunk_count": 6, "gap_s": 0.002} | plan))

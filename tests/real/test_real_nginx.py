@@ -77,7 +77,7 @@ def bodies(count: int, mode: Mode = "plain") -> list[bytes]:
 
 
 def send(lane: Lane, body: bytes) -> http.HttpAnswer:
-    """The answer to one request, with the time of each read."""
+    """The response to one request, with the time of each read."""
     headers = (*lane.headers, ("content-type", "application/json"))
     return http.stream("POST", lane.url, headers=headers, body=body, timeout_s=10.0)
 

@@ -152,7 +152,7 @@ def test_a_closing_server_is_not_flooded(tool, drive: Windows, before_close: byt
 
 
 def test_failed_requests_are_named_and_not_hidden(tool, drive: Windows) -> None:
-    """Every fifth is dropped: those slots have a failed row, the others an answer, and nothing was sent twice."""
+    """Every fifth is dropped: those slots have a failed row, the others a response, and nothing was sent twice."""
     with Faulty(every=5, delay_s=0.002).running() as server:
         driven = drive.drive(WRK, drive.plan(tool("wrk"), server.port, rate(50, 50, 6)))
     report, table = driven.reading.report, driven.samples
@@ -205,7 +205,7 @@ def test_a_saturated_lane_is_cut_and_reports_what_it_served(tool, drive: Windows
 
 
 def test_an_answer_after_the_timeout_has_failed(tool, drive: Windows) -> None:
-    """As with the other drivers a late answer is a failure of class timeout, not a success."""
+    """As with the other drivers a late response is a failure of class timeout, not a success."""
     with Faulty(slow={5: 0.6}).running() as server:
         driven = drive.drive(WRK, drive.plan(tool("wrk"), server.port, rate(50, 30, 4, timeout_s=0.3)))
     report = driven.reading.report

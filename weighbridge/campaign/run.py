@@ -87,7 +87,7 @@ def _disks(request: CampaignRequest, environ: Mapping[str, str]) -> tuple[DiskFa
             folder.mkdir(parents=True, exist_ok=True)
         elif not folder.is_dir():
             raise InputError(
-                f"{folder} is no folder",
+                f"{folder} is not a directory",
                 place=request.loaded.place(("disks", name, "path")),
                 expected="expected an existing folder on the disk that is to be measured",
             )

@@ -38,7 +38,7 @@ class WindowSpec:
     """One window of a visit: its cell, and by which rules it counts.
 
     With several `routes` the lane of each request is drawn among them. `manner` is what the provider is told beside
-    its answer. A `neighbour` is busy beside the window.
+    its response. A `neighbour` is busy beside the window.
     """
 
     cell: Cell

@@ -57,7 +57,7 @@ class Prepared:
 
     @property
     def problem(self) -> str | None:
-        """What was wrong with the lane's answer; None where nothing was or nothing was tried."""
+        """What was wrong with the lane's response; None where nothing was or nothing was tried."""
         return next((seen.problem or "not the provider's answer" for seen in self.evidence if not seen.ok), None)
 
 

@@ -1,4 +1,4 @@
-"""Chat completions in the dialect of OpenAI: the body of a request, a plain answer, a stream, and their errors.
+"""Chat completions in the dialect of OpenAI: the body of a request, a plain response, a stream, and their errors.
 
 It knows the form alone. Prompts are passed in, and what a text means is for those who read it.
 A chunk may lack `choices` or `delta`, carry null, a role or token usage only: it is good and has no content.
@@ -32,7 +32,7 @@ class Message:
 
 @dataclass(frozen=True)
 class Usage:
-    """Tokens as the answer counts them; None for a number that it does not give."""
+    """Tokens as the response counts them; None for a number that it does not give."""
 
     prompt_count: int | None
     completion_count: int | None
@@ -41,7 +41,7 @@ class Usage:
 
 @dataclass
 class ChatAnswer:
-    """What one answer says.
+    """What one response says.
 
     `pieces` has number and text of each event with content, of a stream only. `error` is the message of an error in
     it, None without one. `is_broken` says that a part of it is not of this dialect, `is_done` that the end marker
@@ -85,7 +85,7 @@ def request_frame(model: str, messages: Sequence[Message], *, is_stream: bool) -
 
 
 def answers_kind(kind: Kind, content_type: str) -> bool:
-    """Return whether a content type is that of such an answer, whatever its case and parameters."""
+    """Return whether a content type is that of such a response, whatever its case and parameters."""
     essence = media_type.essence(content_type)
     return essence == event_stream.CONTENT_TYPE if kind == "stream" else media_type.is_json(essence)
 
@@ -100,7 +100,7 @@ def read_answer(kind: Kind, content_type: str, parts: Sequence[tuple[int, bytes]
 
 
 def read_plain(body: bytes) -> ChatAnswer:
-    """Return what the JSON of a plain answer says."""
+    """Return what the JSON of a non-streaming response says."""
     document = _object(body)
     if document is None:
         return ChatAnswer(is_broken=True)

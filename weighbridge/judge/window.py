@@ -18,7 +18,7 @@ from weighbridge.record.samples import SampleTable
 
 @dataclass(frozen=True)
 class Trace:
-    """Every request as a probe saw it, of answers that the provider sent as `answer` says.
+    """Every request as a probe saw it, of responses that the provider sent as `answer` says.
 
     `provider` are the provider's own rows of the window: without them retries and unknown stamps are not told.
     The first `trim_count` requests by sent start opened the connections and are left out of every time.
@@ -74,7 +74,7 @@ class Client:
 
 @dataclass(frozen=True)
 class ProviderHealth:
-    """How the mock provider did: answers later than due, in seconds, and CPU in the window, in cores."""
+    """How the mock provider did: responses later than due, in seconds, and CPU in the window, in cores."""
 
     lateness_p50_s: float | None = None
     lateness_p99_s: float | None = None

@@ -59,7 +59,7 @@ class MixedLoad(Strict):
 
 
 class Neighbour(Strict):
-    """The busy neighbour that is injected beside some blocks."""
+    """The noisy neighbour that is injected beside some blocks."""
 
     core_count: Annotated[int, whole(1, 64)] = Field(default=1, alias="cores", description="Cores it is busy on.")
     share: Annotated[float, number(0.01, 1, "a share of a core")] = Field(
@@ -97,7 +97,7 @@ class Baselines(Strict):
 
 
 class Calibration(Strict):
-    """What a calibration weighs besides the cells; the certificate is made of both."""
+    """What a calibration measures besides the cells; the certificate is made of both."""
 
     recipe: Name = Field(default="control", description="Gateway recipe with a setting delay.")
     known_delays: Annotated[tuple[SettingValue, ...], Field(min_length=1)] = Field(
@@ -115,7 +115,7 @@ class Calibration(Strict):
     jitter_s: Annotated[float, duration(0, 1)] = Field(
         default=0.001, alias="jitter", description="Mean of what the provider adds at random, such as 1ms."
     )
-    neighbour: Neighbour = Field(default=Neighbour(), description="The busy neighbour.")
+    neighbour: Neighbour = Field(default=Neighbour(), description="The noisy neighbour.")
     faults: tuple[SettingValue, ...] = Field(
         default=("buffer", "coalesce-4", "drop-chunk-5", "error500", "stall-5"),
         description="Faults that a check must catch.",

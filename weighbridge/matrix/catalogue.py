@@ -41,7 +41,9 @@ def read_catalogue(folders: Sequence[Path]) -> Catalogue:
     recipes: dict[str, Recipe] = {}
     for folder in folders:
         if not folder.is_dir():
-            raise InputError("is no folder", place=Place(folder), expected="expected a folder of gateway recipes")
+            raise InputError(
+                "is not a directory", place=Place(folder), expected="expected a folder of gateway recipes"
+            )
         for found in _recipe_folders(folder):
             recipe = read_recipe(found)
             other = recipes.get(recipe.id)

@@ -45,7 +45,7 @@ class Cell:
 
     @property
     def window_answer(self) -> AnswerSpec:
-        """Return what the provider answers in the window: the load may change `answer`."""
+        """Return what the provider sends in the window: the load may change `answer`."""
         return self.load.window_answer(self.answer)
 
     @property

@@ -187,5 +187,7 @@ def _selected(loaded: LoadedMatrix, cells: tuple[Cell, ...]) -> tuple[Cell, ...]
     if not measured and (not matrix.include or not kept):
         key = "exclude" if matrix.exclude else "include"
         problem = "leaves no cell of a gateway"
-        raise InputError(problem, place=loaded.place(key), expected="expected patterns that leave something to weigh")
+        raise InputError(
+            problem, place=loaded.place(key), expected="expected patterns that leave something to measure"
+        )
     return with_baselines(cells, kept if matrix.include else measured)

@@ -70,20 +70,20 @@ class Payload(Strict):
 
 
 class ProviderProfile(Strict):
-    """Timing of the mock provider's answer."""
+    """Timing of the mock provider's response."""
 
     delay_s: Annotated[float, duration(0, 600)] = Field(
-        alias="delay", description="Time to the answer, such as 20ms."
+        alias="delay", description="Time to the response, such as 20ms."
     )
     chunk_count: Annotated[int, whole(1, 10_000)] = Field(
-        default=16, alias="chunks", description="Chunks of a streamed answer."
+        default=16, alias="chunks", description="Chunks of a streamed response."
     )
     gap_s: Annotated[float, duration(0, 60)] = Field(
         default=0.005, alias="gap", description="Time between two chunks, such as 5ms."
     )
 
     def spec(self, name: str) -> AnswerSpec:
-        """Return the answer as cells carry it."""
+        """Return the response as cells carry it."""
         return AnswerSpec(name, self.delay_s, self.chunk_count, self.gap_s)
 
 
@@ -122,14 +122,14 @@ class Matrix(Strict):
     seed: Annotated[int, whole(0, 2**53)] = Field(description="Seed of prompts and order, such as 20261023.")
     subject: Name = Field(description="Gateway under test, one of gateways.")
     gateways: Annotated[tuple[Annotated[GatewayEntry, BeforeValidator(_entry)], ...], Field(min_length=1)] = Field(
-        description="Gateways to weigh; direct is always there."
+        description="Gateways to measure; direct is always there."
     )
     chains: Annotated[tuple[Name, ...], Field(min_length=1)] = Field(description="Policy chains, such as [none].")
     disks: Annotated[dict[Name, Disk], Field(min_length=1)] = Field(description="Disks by name, such as {work: {}}.")
     modes: Annotated[tuple[Mode, ...], Field(min_length=1)] = Field(description="Modes: plain, stream.")
     payloads: Annotated[dict[Name, Payload], Field(min_length=1)] = Field(description="Prompt sizes by name.")
     answers: Annotated[dict[Name, ProviderProfile], Field(min_length=1)] = Field(
-        description="Provider answers by name."
+        description="Provider responses by name."
     )
     loads: Loads = Field(description=f"Loads: {', '.join(Loads.model_fields)}.")
     driver: DriverName = Field(default="oha", description="Load generator.")

@@ -66,7 +66,7 @@ class Ready(Strict):
 class Drain(Strict):
     """Where the gateway tells how much background work is left after a window."""
 
-    path: HttpPath = Field(description="Path that is asked; it answers a JSON object.")
+    path: HttpPath = Field(description="Path that is asked; it returns a JSON object.")
     field: Annotated[str, matching(r"[A-Za-z0-9_.-]+", "expected the name of a field")] = Field(
         description="Field that holds the number left."
     )

@@ -1,4 +1,4 @@
-"""What each request of a cell is: its mode, the size of its prompt, and how the mock provider answers it."""
+"""What each request of a cell is: its mode, the size of its prompt, and how the mock provider responds it."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ class PayloadSpec:
 
 @dataclass(frozen=True)
 class AnswerSpec:
-    """What the mock provider answers: after `delay_s`; streams send `chunk_count` chunks `gap_s` apart."""
+    """What the mock provider responds: after `delay_s`; streams send `chunk_count` chunks `gap_s` apart."""
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
 
     name: Annotated[str, Field(description="Name in the matrix.")]
-    delay_s: Annotated[float, Field(description="Time to the answer or to the first chunk, s.")]
+    delay_s: Annotated[float, Field(description="Time to the response or to the first chunk, s.")]
     chunk_count: Annotated[int, Field(description="Chunks of a stream.")]
     gap_s: Annotated[float, Field(description="Time between chunks, s.")]
 
     def provider_time_s(self, mode: Mode) -> float:
-        """Time from the whole request to the last byte of the answer by the provider's own schedule."""
+        """Time from the whole request to the last byte of the response by the provider's own schedule."""
         return self.delay_s + (self.chunk_count - 1) * self.gap_s if mode == "stream" else self.delay_s

@@ -20,7 +20,7 @@ class CellIdentity(Document):
     disk: str = Field(description="Disk of its state.")
     mode: Mode = Field(description="Mode.")
     payload: PayloadSpec = Field(description="Size of the prompt.")
-    answer: AnswerSpec = Field(description="Timing of the mock provider's answer.")
+    answer: AnswerSpec = Field(description="Timing of the mock provider's response.")
     load: Load = Field(description="Load.")
     driver: str = Field(description="Driver.")
 
@@ -70,7 +70,7 @@ class PlannedCell(Document):
 
     @property
     def answer(self) -> AnswerSpec:
-        """Return the timing of the provider's answer."""
+        """Return the timing of the provider's response."""
         return self.identity.answer
 
     @property
@@ -85,7 +85,7 @@ class PlannedCell(Document):
 
     @property
     def provider_time_s(self) -> float:
-        """Return the provider's time to the end of the answer."""
+        """Return the provider's time to the end of the response."""
         return self.answer.provider_time_s(self.mode)
 
 

@@ -38,7 +38,7 @@ class DelayResult(BlockError):
     mode: Literal["plain", "stream"] = Field(description="Plain: to the end; stream: to the first content.")
     arrangement: Arrangement = Field(description="mixed: lanes drawn request by request; cell: a cell of its own.")
     condition: Literal["quiet", "busy", "jitter"] = Field(
-        description="A quiet machine, beside an injected busy neighbour, or with 1 ms jitter of the provider."
+        description="A quiet machine, beside an injected noisy neighbour, or with 1 ms jitter of the provider."
     )
     figure: Percentile = Field(description="Percentile.")
     worst_added_error_ms: Milliseconds = Field(description="Added error of the worst block, with its sign.")
@@ -151,7 +151,7 @@ class Certificate(Versioned):
     cpu: CpuResult | None = Field(default=None, description="The known CPU burn.")
     mock_ceiling_rps: CeilingOrUnknown = Field(
         default=NO_CEILING,
-        description="Requests per second that the mock provider can answer.",
+        description="Requests per second that the mock provider can serve.",
     )
 
     @property

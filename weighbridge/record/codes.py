@@ -52,7 +52,10 @@ VERDICTS: Mapping[Verdict, VerdictEntry] = MappingProxyType(
             True, "not supported", "the gateway's recipe does not claim this chain or mode", "not supported"
         ),
         "unavailable": VerdictEntry(
-            True, "unavailable", "the gateway could not be installed or had on this machine", "unavailable"
+            True,
+            "unavailable",
+            "the gateway could not be installed or is not available on this machine",
+            "unavailable",
         ),
         "errored": VerdictEntry(
             False, "errored", "requests failed, or the gateway crashed or never got ready", "the cell is errored"
@@ -234,18 +237,18 @@ ABSENCES: Mapping[str, str] = MappingProxyType(
         "no_disk_named": "no disk named",
         "no_samples": "no samples: the driver did not keep them",
         "all_left_out": "no request is left besides those that opened a connection",
-        "cut": "cut: requests without an answer have no time",
+        "cut": "cut: requests without a response have no time",
         "not_reported_by_driver": "not reported by the driver",
         "no_schedule": "clients have no intended start",
         "no_chunks_kept": "the driver kept no events",
-        "not_a_stream": "plain answers have no chunks",
+        "not_a_stream": "non-streaming responses have no chunks",
         "two_added_times": "a stream has two added times: to its first content and to its end",
         "one_event": "no stream has two content events",
-        "no_good_answer": "no good answer is left",
+        "no_good_response": "no good response is left",
         "no_content_events": "no content events",
         "gaps_too_short": "gaps below 1 ms: reads merge by nature",
         "too_few_pairs": "too few neighbouring chunks to judge",
-        "no_answer": "no answer",
+        "no_response": "no answer",
         "no_body": "no body",
         "no_sample": "no sample",
         "no_success": "no success",
@@ -281,14 +284,14 @@ FLAGS: Mapping[str, str] = MappingProxyType(
         "generator_lag": "The generator's lag p99 is above 10 % of the smallest figure shown.",
         "mock_late": "The mock provider's lateness p99 is above 10 % of the smallest figure shown.",
         "rate_low": "Achieved is below 99 % of offered, but no backlog of 5 requests or more grew: the window is too "
-        "short, or its last answers too late, to call the lane saturated.",
+        "short, or its last responses too late, to call the lane saturated.",
         "saturated_in_some_runs": "Some accepted runs did not keep the rate; most did.",
         "connections_full": "All connections were in use at one time.",
         "connections_unchecked": "Whether the connections or the lane limited the rate cannot be told without "
         "samples.",
         "timeouts": "Some requests of a saturated run waited longer than the time-out.",
-        "uneven_answers": "Some answers were more than 10 % shorter than the usual one.",
-        "loaded_machine": "Other work loaded the machine.",
+        "uneven_responses": "Some responses were more than 10 % shorter than the usual one.",
+        "loaded_machine": "Other processes were using the CPU during the runs.",
         "load_unknown": "The one-minute load could not be read, so its limit was not checked.",
         "backlog_growing": "Undelivered events at the window's end exceed 5 % of its requests: events are made "
         "faster than they are delivered.",
@@ -297,12 +300,12 @@ FLAGS: Mapping[str, str] = MappingProxyType(
         "requests.",
         "ready_early": "The gateway said that it is ready, and refused its first requests for a while: they were "
         "tried again within the recipe's `ready.within`, before anything was measured.",
-        "stamps_lost": "Some answers came without their stamp: they have no added time.",
+        "stamps_lost": "Some responses came without their stamp: they have no added time.",
         "stamps_unknown": "Some stamps are whole, but the provider has no record of them.",
         "retried": "The gateway called the provider more than once for some requests.",
-        "probe_lagged": "More than 1 % of the answers are left out because the probe's own loop was late around "
+        "probe_lagged": "More than 1 % of the responses are left out because the probe's own loop was late around "
         "them.",
-        "answers_changed": "Some answers came with marks of their text damaged.",
+        "responses_changed": "Some responses came with marks of their text damaged.",
         "events_merged": "Streams came whole, but in another number of events than the provider sent.",
         "stalls": "Some chunks came after more than ten times the provider's own gap.",
         "buffered": "Streams were open at the provider and gave the client no content yet: the lane buffers "
@@ -318,7 +321,7 @@ FLAGS: Mapping[str, str] = MappingProxyType(
         "added_negative": "Arithmetic check failed: the median added time is below zero.",
         "delayed_ack": "Arithmetic check failed: the direct lane shows a step near 40 ms, as delayed "
         "acknowledgements "
-        "make; the rig, not a gateway, holds answers back.",
+        "make; the rig, not a gateway, holds responses back.",
         "driver_rate_differs": "Arithmetic check failed: the rate that the driver claims is not the rate of its "
         "samples, "
         "of its process's time or of the provider's arrivals.",

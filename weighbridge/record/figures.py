@@ -47,7 +47,7 @@ IntervalKind = Literal["ranks", "range", "batches", "t"]
 
 
 class Interval(Document):
-    """What stands beside a figure: of the same estimator, and for blocks of one boot of one host."""
+    """What stands beside a figure: of the same estimator, and for blocks on one machine without a reboot."""
 
     low: float | None = Field(allow_inf_nan=False, description="Lower end; null: no value lies so low.")
     high: float | None = Field(

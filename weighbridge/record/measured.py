@@ -137,7 +137,7 @@ class Figures(Document):
 
     @property
     def fidelity(self) -> FidelityOrAbsent:
-        """How many answers came unchanged."""
+        """How many responses came unchanged."""
         return cast("FidelityOrAbsent", self.__pydantic_extra__["fidelity"])
 
     @model_validator(mode="after")

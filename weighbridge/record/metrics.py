@@ -90,8 +90,8 @@ _TIMES: tuple[Metric, ...] = (
            needs=("trace",)),
     Metric("gap_ms", "time", "ms", "Gap", "Time between the reads of two content events.", modes=_STREAM,
            needs=("trace",)),
-    Metric("added_ms", "time", "ms", "Added time", "Added time of plain answers.", short="added",
-           phrase="to plain answers", modes=("plain",), needs=("trace",), of_saturated=False),
+    Metric("added_ms", "time", "ms", "Added time", "Added time of non-streaming responses.", short="added",
+           phrase="to non-streaming responses", modes=("plain",), needs=("trace",), of_saturated=False),
     Metric("added_first_ms", "time", "ms", "Added, first content",
            "Added time of streams to their first content.",
            short="+first", phrase="to the first content of streams", modes=_STREAM, needs=("trace",),
@@ -105,7 +105,7 @@ _TIMES: tuple[Metric, ...] = (
            "First leg of the added time: request read by the provider minus first byte written.",
            needs=("trace",), of_saturated=False),
     Metric("response_path_ms", "time", "ms", "Response path",
-           "Second leg of the added time: answer (of a stream: first content) read minus its send.",
+           "Second leg of the added time: response (of a stream: first content) read minus its send.",
            needs=("trace",), of_saturated=False),
     Metric("forwarding_ms", "time", "ms", "Forwarding delay", "Read time minus send time of each chunk.",
            modes=_STREAM, needs=("trace",)),
@@ -163,7 +163,7 @@ _RATES: tuple[Metric, ...] = (
     Metric("in_flight_max_count", "count", "count", "In flight", "Most requests open at one time.", merge="max",
            loads="every"),
     Metric("lagged_count", "count", "count", "Probe late",
-           "Good answers left out because the probe itself was late.", merge="sum", needs=("trace",)),
+           "Good responses left out because the probe itself was late.", merge="sum", needs=("trace",)),
 )  # fmt: skip
 
 _STREAMS: tuple[Metric, ...] = (
@@ -178,7 +178,7 @@ _STREAMS: tuple[Metric, ...] = (
            short="buffering", merge="own", modes=_STREAM, needs=("trace",)),
     Metric("bunching", "bunching", "", "Bunching", "Counts behind the buffering verdict.", merge="added",
            modes=_STREAM, needs=("trace",)),
-    Metric("fidelity", "fidelity", "", "Fidelity", "How many answers came unchanged.", short="fidelity",
+    Metric("fidelity", "fidelity", "", "Fidelity", "How many responses came unchanged.", short="fidelity",
            merge="added", needs=("trace",)),
     Metric("end_marker_ratio", "value", "ratio", "Streams with end marker",
            "Streams that ended with [DONE], of those that began well.", short="end marker", modes=_STREAM,

@@ -1,4 +1,4 @@
-"""What the probe found in answers: counts of stamps, of bunched events and of whole answers. Plain documents.
+"""What the probe found in answers: counts of stamps, of bunched events and of whole responses. Plain documents.
 
 Kept in `RunFigures` and merged by adding in `CellSummary`. The rules that fill them stand in the judge room.
 """
@@ -17,13 +17,13 @@ FidelityLevel = Literal["events", "text", "differs"]
 
 
 class StampCounts(Document):
-    """What became of the provider's stamp in every good answer; the counts before `retry_count` add up to them."""
+    """What became of the provider's stamp in every good response; the counts before `retry_count` add up to them."""
 
     whole_count: Count = Field(description="Stamps that came through and belong to their request.")
     absent_count: Count = Field(description="Answers without a stamp.")
     damaged_count: Count = Field(description="Answers with the marker word but no whole stamp.")
     stale_count: Count = Field(description="Stamps older than their request: a cache answered.")
-    repeated_count: Count = Field(description="Stamps that an earlier request had already: one answer given twice.")
+    repeated_count: Count = Field(description="Stamps that an earlier request had already: one response given twice.")
     unknown_count: Count = Field(description="Whole stamps that the provider has no record of.")
     retry_count: Count | None = Field(
         default=None, description="Provider calls beyond the first of a reference; null without its records."
@@ -48,12 +48,12 @@ class Bunching(Document):
 
 
 class Fidelity(Document):
-    """How many answers came through unchanged, as far as their marks show it."""
+    """How many responses came through unchanged, as far as their marks show it."""
 
     level: FidelityLevel = Field(
         description="Lowest level of any answer: same events, same text in other events, or different."
     )
-    answer_count: Count = Field(description="Good answers that were checked.")
+    answer_count: Count = Field(description="Good responses that were checked.")
     events_equal_count: Count = Field(description="Answers with the provider's own number of content events.")
     json_whole_count: Count = Field(description="Answers whose JSON could be read throughout.")
     text_whole_count: Count = Field(description="Answers with every mark of their text whole.")

@@ -50,11 +50,11 @@ OUTCOMES = (
 
 @dataclass(frozen=True)
 class RequestTable:
-    """One row a request, in the order of the intended starts; times are ns, `UNKNOWN` where there is none.
+    """One row per request, in the order of the intended starts; times are ns, `UNKNOWN` where there is none.
 
     `lane` numbers the address that the request went to (mixed runs have several), `reference` is the number in its
     prompt, `intended_ns`, `sent_ns` (first byte written), `headers_ns`, `first_byte_ns`, `first_event_ns`,
-    `first_content_ns`, `last_content_ns`, `end_ns` (answer read); `recv_ns` and `send_ns` of the provider's stamp,
+    `first_content_ns`, `last_content_ns`, `end_ns` (response read); `recv_ns` and `send_ns` of the provider's stamp,
     `stamp_state`; `content_count` and `read_count` of a stream, `coalesced_count` reads that contained more than one
     content event, `done_seen` (1 when `[DONE]` came), `status`, `received_bytes`, `outcome`, `reused` (1 on a
     connection that had served before), `lagged` (1 when the probe's own loop was late around it), `connect_ns` (how
@@ -97,7 +97,7 @@ class RequestTable:
 
 @dataclass(frozen=True)
 class EventTable:
-    """One row a content event: `row` of its request, `read_ns`, the chunk's own `send_ns` and `sequence`, `read`.
+    """One row per content event: `row` of its request, `read_ns`, the chunk's own `send_ns` and `sequence`, `read`.
 
     `read` numbers the reads of the request, so that two events of one read can be told; `send_ns` and `sequence`
     are `UNKNOWN` where the chunk's stamp did not survive.

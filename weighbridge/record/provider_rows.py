@@ -17,7 +17,7 @@ _SIGN = 1 << 63
 
 @dataclass(frozen=True)
 class ProviderRows:
-    """One row a request as the provider saw it; `reference` as a signed 64-bit number, `UNKNOWN` without one."""
+    """One row per request as the provider saw it; `reference` as a signed 64-bit number, `UNKNOWN` without one."""
 
     reference: Ints
     recv_ns: Ints

@@ -44,7 +44,7 @@ class Counts(Document):
     """What was counted on both sides of the gateway in the window, over the driver and a probe that rode along."""
 
     client_sent_count: Count | None = Field(description="Requests the clients say they started.")
-    client_answered_count: Count | None = Field(description="Requests the clients got an answer to.")
+    client_answered_count: Count | None = Field(description="Requests the clients got a response to.")
     client_success_count: Count | None = Field(description="Answers with a 2xx status.")
     provider_request_count: Count = Field(description="Requests the mock provider received.")
     provider_distinct_count: Count = Field(description="Distinct request references it saw.")
@@ -65,10 +65,10 @@ class Evidence(Document):
     """What one request through the lane showed before the window, as far as it may be kept."""
 
     mode: str = Field(description="plain or stream.")
-    status: int | None = Field(description="HTTP status, null without an answer.")
-    ok: bool = Field(description="Whether the answer was the provider's, whole, in the right form.")
+    status: int | None = Field(description="HTTP status, null without a response.")
+    ok: bool = Field(description="Whether the response was the provider's, whole, in the right form.")
     problem: str | None = Field(description="What was wrong with it.")
-    body_head: str = Field(default="", description="First bytes of the answer when it was wrong, secrets masked.")
+    body_head: str = Field(default="", description="First bytes of the response when it was wrong, secrets masked.")
     upstream_changes: tuple[str, ...] = Field(default=(), description="What the gateway changed in the request.")
     stamp_survives: bool | None = Field(default=None, description="Whether the provider's stamp came through.")
     end_marker: bool | None = Field(default=None, description="Whether a stream ended with [DONE].")

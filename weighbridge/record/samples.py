@@ -1,6 +1,6 @@
-"""The sample table: one row a request, columns as arrays, times in seconds on the driver's own clock.
+"""The sample table: one row per request, columns as arrays, times in seconds on the driver's own clock.
 
-Kept as a compressed NumPy archive (`samples.npz`): one array a column, same length, NaN or 0 where the driver
+Kept as a compressed NumPy archive (`samples.npz`): one array per column, same length, NaN or 0 where the driver
 cannot tell. Rows are sorted by intended start, then by sent.
 """
 
@@ -29,7 +29,7 @@ class SampleTable:
 
     `intended_s` the scheduled start (NaN in a closed loop), `released_s` when the driver's pacer let it go,
     `sent_s` actual start, `first_byte_s` first body byte, `end_s` last byte; `status` the HTTP status (0: no
-    answer), `received_bytes` body bytes (-1: unknown), `outcome` an index into `OUTCOMES`.
+    response), `received_bytes` body bytes (-1: unknown), `outcome` an index into `OUTCOMES`.
     """
 
     intended_s: Times

@@ -1,4 +1,4 @@
-"""Letters-only marks that travel in texts: the reference in a prompt, the stamps in an answer.
+"""Letters-only marks that travel in texts: the reference in a prompt, the stamps in a response.
 
 Letters, because PII policies hunt for runs of digits. A 64-bit number is written as 16 letters a–p, one for each
 nibble; a check letter (sum of the bytes before it, modulo 16) follows, so that a damaged mark is told from a whole
@@ -26,7 +26,7 @@ CHUNK_WORD = "weighchunk"
 
 @dataclass(frozen=True)
 class Stamp:
-    """When the provider had read a whole request and when it began to answer, ns of its monotonic clock."""
+    """When the provider had read a whole request and when it began to respond, ns of its monotonic clock."""
 
     recv_ns: int
     send_ns: int

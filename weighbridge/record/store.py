@@ -140,7 +140,7 @@ class CampaignStore:
         self.write_document(f"visits/{record.visit}.json", record)
 
     def free_reserve(self) -> None:
-        """Give back the room that was kept for the last words of a campaign on a full disk."""
+        """Give back the room that was kept for the final records of a campaign on a full disk."""
         (self.folder / _RESERVE_FILE).unlink(missing_ok=True)
 
     def finish(self, finished: Finished) -> None:

@@ -96,7 +96,7 @@ class CellSummary(Figures):
 
 
 class Slope(Document):
-    """What one more KiB of prompt, or one more chunk of answer, adds: a line through cells of each block."""
+    """What one more KiB of prompt, or one more chunk of response, adds: a line through cells of each block."""
 
     cells: tuple[str, ...] = Field(description="Cells on the line.")
     gateway: str = Field(description="Recipe id.")
@@ -157,7 +157,7 @@ class Summary(Versioned):
     payloads: dict[str, PayloadSpec] = Field(description="Payloads by name.")
     answers: dict[str, AnswerSpec] = Field(description="Answers by name.")
     gateways: tuple[GatewaySummary, ...] = Field(description="Gateways in the order of the matrix, baseline first.")
-    loaded_machine: bool = Field(description="Whether other work loaded the machine during an accepted run.")
+    loaded_machine: bool = Field(description="Whether other processes were using the CPU during an accepted run.")
     loaded_text: str | None = Field(description="What was seen of it.")
     runs_accepted: Count = Field(description="Accepted runs in all.")
     runs_rejected: Count = Field(description="Rejected attempts in all.")

@@ -17,7 +17,7 @@ _SIGN = 1 << 63
 
 @dataclass(frozen=True)
 class DelayRows:
-    """One row a request: its reference as a signed number, the time it was held, CPU burnt (`UNKNOWN` without).
+    """One row per request: its reference as a signed number, the time it was held, CPU burnt (`UNKNOWN` without).
 
     `late_ns` is how much longer than asked it was held; 0 where the gateway did not record what was asked.
     """

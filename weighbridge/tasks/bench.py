@@ -46,7 +46,7 @@ def bench(
     no_install: bool,
     json: bool,
 ) -> None:
-    """Run the matrix; end with tables and pages."""
+    """Run the benchmark; print tables and write the report."""
     asked = Asked(
         matrix, recipes, quick, tuple(only or ()), cli.number("runs", runs, units.parse_count), driver or None
     )
@@ -75,7 +75,7 @@ def _existing(state_root: str) -> Path | None:
         return None
     path = Path(state_root).absolute()
     if not path.is_dir():
-        raise InputError(f"--state-root: {state_root} is no folder", expected="expected an existing folder")
+        raise InputError(f"--state-root: {state_root} is not a directory", expected="expected an existing folder")
     return path
 
 

@@ -30,13 +30,13 @@ REPORT_HELP = (
         "recipes": RECIPES_HELP,
         "quick": "what the matrix's quick section says: a first look, no claims",
         "only": ONLY_HELP,
-        "runs": "accepted runs wanted of each cell, instead of the matrix's",
+        "runs": "accepted runs per cell (overrides the matrix)",
         "out": "folder for campaigns and site, instead of results/",
         "state_root": "existing folder for gateway state, instead of .weighbridge/state",
         "port_base": "first of six ports to use, instead of a free range",
         "driver": "load generator, instead of the matrix's",
-        "no_install": "install nothing: what is missing makes cells unavailable",
-        "json": "print the summary document alone on stdout",
+        "no_install": "don't install anything; gateways not already installed are reported as unavailable",
+        "json": "print only the summary JSON",
     },
 )
 @guarded
@@ -55,7 +55,7 @@ def bench(
     no_install: bool = False,
     json: bool = False,
 ) -> None:
-    """Run the matrix; end with tables and pages."""
+    """Run the benchmark; print tables and write the report."""
     from weighbridge.tasks.bench import bench as call
 
     call(
@@ -81,7 +81,7 @@ def bench(
         "recipes": RECIPES_HELP,
         "quick": "plan what bench --quick would do",
         "only": ONLY_HELP,
-        "runs": "accepted runs wanted of each cell, instead of the matrix's",
+        "runs": "accepted runs per cell (overrides the matrix)",
     },
 )
 @guarded
@@ -126,7 +126,7 @@ def install(_: Context, matrix: str = "", recipes: str = "", only: Any = None) -
 @task(auto_shortflags=False, help={"port_base": "first of six ports to use, instead of a free range"})
 @guarded
 def mocks(_: Context, port_base: str = "") -> None:
-    """Hold the mocks up for use by hand."""
+    """Run the mock servers in the foreground, for manual use."""
     from weighbridge.tasks.mocks import mocks as call
 
     call(port_base=port_base)
@@ -136,17 +136,17 @@ def mocks(_: Context, port_base: str = "") -> None:
     auto_shortflags=False,
     help={
         "file": REPORT_HELP,
-        "argv_file": "file with the tool's arguments, one a line",
+        "argv_file": "file with the tool's arguments, one per line",
         "samples": "the run's SQLite or CSV file",
-        "tool_version": "version of the tool, where the file does not tell",
-        "json": "print the load report document alone on stdout",
+        "tool_version": "version of the tool, where the file does not report it",
+        "json": "print only the load report JSON",
     },
 )
 @guarded
 def read(
     _: Context, file: str, argv_file: str = "", samples: str = "", tool_version: str = "", json: bool = False
 ) -> None:
-    """Print what we make of one stored load report."""
+    """Parse a saved oha, wrk or probe report and print it."""
     from weighbridge.tasks.read_show_pages import read as call
 
     call(file=file, argv_file=argv_file, samples=samples, tool_version=tool_version, json=json)
@@ -157,8 +157,8 @@ def read(
     help={
         "campaign": CAMPAIGN_HELP,
         "out": "results folder, instead of results/",
-        "rebuild": "make the summary anew from the runs",
-        "json": "print the summary document alone on stdout",
+        "rebuild": "rebuild the summary from the runs",
+        "json": "print only the summary JSON",
     },
 )
 @guarded

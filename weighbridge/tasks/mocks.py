@@ -18,7 +18,7 @@ _PORT_COUNT = 6
 
 
 def mocks(*, port_base: str) -> None:
-    """Hold the mocks up for use by hand."""
+    """Run the mock servers in the foreground, for manual use."""
     base = cli.number("port-base", port_base, units.parse_port)
     try:
         _hold(base)

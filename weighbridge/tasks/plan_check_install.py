@@ -84,7 +84,7 @@ def install(*, matrix: str, recipes: str, only: Any) -> None:
     for name in asked:
         if name not in known:
             raise InputError(
-                f"--only: {name} is nothing that this matrix needs",
+                f"--only: {name} is not used by this matrix",
                 expected=f"expected one of {', '.join(known)}",
                 suggestion=nearest(name, known) or "",
             )

@@ -15,7 +15,7 @@ from weighbridge.tasks import cli
 
 
 def read(*, file: str, argv_file: str, samples: str, tool_version: str, json: bool) -> None:
-    """Print what we make of one stored load report."""
+    """Parse a saved oha, wrk or probe report and print it."""
     argv = _lines(Path(argv_file)) if argv_file else None
     reading = read_report(
         Path(file), argv=argv, samples=Path(samples) if samples else None, tool_version=tool_version or None

@@ -75,7 +75,7 @@ def late_ready(value: str, truth: GroundTruth) -> Wrap:
 
 
 def html(value: str, truth: GroundTruth) -> Wrap:
-    """`html`: a page with status 200 instead of an answer."""
+    """`html`: a page with status 200 instead of a response."""
     values.read_nothing(value)
 
     def wrap(_proxy: Handle) -> Handle:

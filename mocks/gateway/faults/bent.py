@@ -1,6 +1,6 @@
-"""A visit whose streamed answer is bent on its way to the client; a plain answer goes through as it is.
+"""A visit whose streamed response is bent on its way to the client; a non-streaming response goes through as it is.
 
-The proxy answers it as it would answer the client.
+The proxy responds to it as it would respond to the client.
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ class Bent:
 
     @property
     def started(self) -> bool:
-        """Whether any of the answer was sent."""
+        """Whether any of the response was sent."""
         return self._visit.started
 
     @property
     def finished(self) -> bool:
-        """Whether the proxy has ended the answer, whatever the client sees."""
+        """Whether the proxy has ended the response, whatever the client sees."""
         return self._ended or self._visit.finished
 
     @property
@@ -75,15 +75,15 @@ class Bent:
         return self._visit.headers
 
     def respond(self, status: int, headers: Headers, body: bytes) -> None:
-        """Send the whole answer, as it is."""
+        """Send the whole response, as it is."""
         self._visit.respond(status, headers, body)
 
     def respond_json(self, status: int, document: object) -> None:
-        """Send the whole answer, as it is."""
+        """Send the whole response, as it is."""
         self._visit.respond_json(status, document)
 
     def start_stream(self, status: int, headers: Headers) -> None:
-        """Head of a streamed answer, as it is."""
+        """Head of a streamed response, as it is."""
         self._visit.start_stream(status, headers)
 
     def send_chunk(self, data: bytes) -> None:
@@ -106,5 +106,5 @@ class Bent:
         self._visit.abort()
 
     def on_gone(self, callback: Callable[[], None]) -> None:
-        """Call `callback` once if the client goes before the answer has ended."""
+        """Call `callback` once if the client goes before the response has ended."""
         self._visit.on_gone(callback)

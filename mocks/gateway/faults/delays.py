@@ -115,7 +115,7 @@ class _DelayedProvider:
         self._draws: dict[str, DrawNs] = {}
 
     async def send(self, call: Call, opened: Callable[[UpstreamResponse], None]) -> UpstreamResponse:
-        """Delay a call, then send it and return the provider's answer."""
+        """Delay a call, then send it and return the provider's response."""
         truth = self._truth
         truth.request_count += 1
         rows: Rows = truth.rows

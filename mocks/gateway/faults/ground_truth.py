@@ -18,7 +18,7 @@ ROW_LIMIT_COUNT = 1_000_000
 
 
 class Rows:
-    """One row a request; rows beyond the limit are counted, not kept."""
+    """One row per request; rows beyond the limit are counted, not kept."""
 
     def __init__(self) -> None:
         self.rows: list[tuple[str | int | None, ...]] = []
@@ -47,7 +47,7 @@ class GroundTruth:
         self.rows = Rows()
 
     def document(self, offset: int = 0, limit: int | None = None) -> dict[str, Any]:
-        """Return the answer at `/faults`, with a page of the rows; `row_count` is that of all pages."""
+        """Return the response at `/faults`, with a page of the rows; `row_count` is that of all pages."""
         rows = self.rows.rows
         return {
             "fault": self.fault,

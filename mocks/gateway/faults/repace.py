@@ -1,6 +1,6 @@
 """A stream that is held until the provider has ended it, and then let out event by event at a pace of its own.
 
-Built by the faulty wrapper. It is what gateways do that look at the whole answer first and then simulate streaming.
+Built by the faulty wrapper. It is what gateways do that look at the whole response first and then simulate streaming.
 """
 
 from __future__ import annotations

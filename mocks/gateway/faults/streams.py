@@ -1,6 +1,6 @@
 """Faults of streams: buffered, coalesced, robbed of a chunk, heavy, never ended.
 
-Built by the faulty wrapper from a fault's value. Each bends every streamed answer and leaves plain ones alone.
+Built by the faulty wrapper from a fault's value. Each bends every streamed response and leaves plain ones alone.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _END_MARKER = b"data: [DONE]"
 
 
 def is_content(event: bytes) -> bool:
-    """Whether a server-sent event carries text of the answer."""
+    """Whether a server-sent event carries text of the response."""
     return _CONTENT.search(event) is not None
 
 

@@ -1,1 +1,1 @@
-"""Policies: what a chain looks for in prompts and answers, each a pure function of text."""
+"""Policies: what a chain looks for in prompts and responses, each a pure function of text."""

@@ -36,7 +36,7 @@ CATALOGUE: Mapping[str, Policy] = {
 
 @dataclass(slots=True)
 class ChainVerdict:
-    """What a chain made of a request or an answer, in the form that goes into the audit record."""
+    """What a chain made of a request or a response, in the form that goes into the audit record."""
 
     masked_count: int = 0
     changed: bool = False

@@ -1,6 +1,6 @@
-"""What a bank adds: leaks in prompts, inside information, unhedged advice and poor answers.
+"""What a bank adds: leaks in prompts, inside information, unhedged advice and poor responses.
 
-dlp acts on prompts, the others on answers. They judge wording only; what they look for is far from the plain words
+dlp acts on prompts, the others on responses. They judge wording only; what they look for is far from the plain words
 that loads are made of.
 """
 
@@ -44,30 +44,30 @@ def check_leak(text: str) -> Finding:
 
 
 def check_inside(text: str) -> Finding:
-    """Blocked when an answer speaks of material information that is not public."""
+    """Blocked when a response speaks of material information that is not public."""
     if _INSIDE.search(text):
-        return Finding(text, blocked="the answer speaks of material information that is not public")
+        return Finding(text, blocked="the response speaks of material information that is not public")
     return Finding(text)
 
 
 def check_advice(text: str) -> Finding:
-    """Put a disclaimer in front of an answer that advises a trade or promises a return; never blocks."""
+    """Put a disclaimer in front of a response that advises a trade or promises a return; never blocks."""
     if _ADVICE.search(text) and not text.startswith(DISCLAIMER):
         return Finding(DISCLAIMER + text, note="disclaimer")
     return Finding(text)
 
 
 def quality(text: str) -> float:
-    """Share of different words among the words of an answer, 0 to 1; 1 for an answer without words."""
+    """Share of different words among the words of a response, 0 to 1; 1 for a response without words."""
     words = _WORD.findall(text.lower())
     return len(set(words)) / len(words) if words else 1.0
 
 
 def check_quality(text: str) -> Finding:
-    """Blocked when an answer repeats itself without end; the score is in the note."""
+    """Blocked when a response repeats itself without end; the score is in the note."""
     score = quality(text)
     if score < LOWEST_QUALITY_RATIO:
-        return Finding(text, blocked="the answer repeats itself without end", note=f"{score:.2f}")
+        return Finding(text, blocked="the response repeats itself without end", note=f"{score:.2f}")
     return Finding(text, note=f"{score:.2f}")
 
 

@@ -24,7 +24,7 @@ Check = Callable[[str], Finding]
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """One named policy: its check of prompts, its check of answers; None where it does not act."""
+    """One named policy: its check of prompts, its check of responses; None where it does not act."""
 
     name: str
     on_prompt: Check | None = None

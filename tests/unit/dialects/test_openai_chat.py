@@ -1,4 +1,4 @@
-"""The chat dialect: what is a good answer, what is an error, what is broken, and that pieces change nothing."""
+"""The chat dialect: what is a good response, what is an error, what is broken, and that pieces change nothing."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_events_follow_the_rules_of_event_streams(text: bytes, events: list[tupl
 
 
 def test_usage_is_read_where_it_stands() -> None:
-    """Tokens come from a plain answer, from the last chunk that tells them, and are None where they are none."""
+    """Tokens come from a plain response, from the last chunk that tells them, and are None where they are none."""
     plain = openai_chat.read_plain(json.dumps({"choices": [{"message": {}}], "usage": USED}).encode())
     early = {"prompt_tokens": 3, "completion_tokens": 1}
     stream = openai_chat.read_stream([(0, chunk({"content": "a"}, usage=early) + data({"usage": USED}) + DONE)])

@@ -121,7 +121,7 @@ def test_what_is_no_report_is_one_sentence(capture: Capture) -> None:
 
 @pytest.mark.parametrize("capture", READABLE, ids=_name)
 def test_without_arguments_nothing_is_guessed(capture: Capture) -> None:
-    """Told neither arguments nor samples nor version, oha's plan and correction are unknown, its answers are not."""
+    """Without arguments, samples and version, oha's plan and correction are unknown, its responses are not."""
     report = capture.read(argv=None, samples=None, tool_version=None).report
     assert report.tool_version is None
     if capture.tool == "oha":
@@ -234,7 +234,7 @@ def test_the_database_overrules_version_and_arguments() -> None:
 
 
 def test_success_is_judged_by_status() -> None:
-    """A fifth each of 429 and 500 makes 0.6, and percentiles are those of the 2xx answers alone."""
+    """A fifth each of 429 and 500 makes 0.6, and percentiles are those of the 2xx responses alone."""
     report = _capture("oha", "1.16.0", "mix").read().report
     assert report.success_ratio == pytest.approx(0.6)
     assert isinstance(report.response_ms, Percentiles)

@@ -61,7 +61,7 @@ def test_requests_of_the_probe_beside_the_driver_are_not_behind_its_percentiles(
     """What the probe takes is missing in the driver's percentiles: 1,100 requests become too few for a p99."""
     (line,) = _remarks(tmp_path, ("duration: 30s", "duration: 22s"))
 
-    assert "50 per second measures 872 requests in a run by the driver, beside the probe that rides along" in line
+    assert "50 per second measures 872 requests in a run by the driver, beside the companion probe" in line
 
 
 def test_few_connections_for_a_rate(tmp_path: Path) -> None:

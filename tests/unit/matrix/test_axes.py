@@ -56,7 +56,7 @@ def test_documents_are_read_as_cells_are(tmp_path: Path, named: frozenset[str]) 
 
 
 def test_an_axis_is_in_the_id_only_if_it_varies(tmp_path: Path) -> None:
-    """One answer is in no id, two are in each; the parts of an id never run into each other."""
+    """One response is in no id, two are in each; the parts of an id never run into each other."""
     one, two = cells(tmp_path), cells(tmp_path, TWO_ANSWERS)
 
     assert not any("+" in cell.id for cell in one)
@@ -64,7 +64,7 @@ def test_an_axis_is_in_the_id_only_if_it_varies(tmp_path: Path) -> None:
 
 
 def test_families_are_alike_but_for_the_axis(tmp_path: Path) -> None:
-    """Of two answers each family has one cell with each; without the axis each cell is alone."""
+    """Of two responses each family has one cell with each; without the axis each cell is alone."""
     found = cells(tmp_path, TWO_ANSWERS)
 
     assert {len(family) for family in families(found, "answer")} == {2}

@@ -38,7 +38,7 @@ def test_the_wait_for_an_idle_machine_counts_once_a_block(tmp_path: Path) -> Non
 
 
 def test_a_window_takes_at_least_its_load(tmp_path: Path) -> None:
-    """A rate window lasts as long as its requests at that rate, a closed loop as its rounds of answers."""
+    """A rate window lasts as long as its requests at that rate, a closed loop as its rounds of responses."""
     for cell in cells(tmp_path):
         assert window_s(cell) > cell.load.expected_s(cell.answer, cell.mode)
 

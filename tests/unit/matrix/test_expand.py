@@ -33,7 +33,7 @@ def test_ids_are_gateway_chain_disk_mode_load(tmp_path: Path) -> None:
 
 
 def test_further_axes_appear_only_when_they_vary(tmp_path: Path) -> None:
-    """Payload and answer join the id when the matrix lists more than one, settings when it sets some."""
+    """Payload and response join the id when the matrix lists more than one, settings when it sets some."""
     found = cells(
         tmp_path,
         ("{1k: {system: 256B, user: 1KiB}}", "{1k: {system: 256B, user: 1KiB}, 8k: {system: 1KiB, user: 7KiB}}"),
@@ -48,7 +48,7 @@ def test_further_axes_appear_only_when_they_vary(tmp_path: Path) -> None:
 
 
 def test_baselines_are_there_without_being_listed(tmp_path: Path) -> None:
-    """Every cell of a gateway has its baseline, with chain none and the same load, mode, disk, payload, answer."""
+    """Every cell of a gateway has its baseline, with chain none and the same load, mode, disk, payload, response."""
     found = cells(tmp_path)
     by_id = {cell.id: cell for cell in found}
 
@@ -99,7 +99,7 @@ def test_connections_of_the_matrix_win_over_auto(tmp_path: Path) -> None:
     [(50, "plain", 32), (300, "plain", 42), (150, "stream", 44), (300, "stream", 87), (1000, "plain", 140)],
 )
 def test_auto_connections_leave_room_for_the_longest_answer(rate: float, mode: str, connections: int) -> None:
-    """At least 32, else twice rate × the answer with 50 ms for the gateway, rounded up."""
+    """At least 32, else twice rate × the response with 50 ms for the gateway, rounded up."""
     assert auto_connections(rate, ANSWER, mode) == connections  # type: ignore[arg-type]
 
 
@@ -188,7 +188,7 @@ STREAMS = ("clients: {counts", "streams: {open: [0, 20, 50], hold: 2s}\n  client
 
 
 def test_each_lane_holds_streams_once(tmp_path: Path) -> None:
-    """One cell a lane, of mode stream and of the first answer whatever else is listed, opened by our own program."""
+    """One cell a lane, of mode stream and of the first response whatever else is listed, opened by our program."""
     found = cells(
         tmp_path, STREAMS, ("{20ms: {delay: 20ms, chunks: 16, gap: 5ms}}", "{a: {delay: 20ms}, b: {delay: 1s}}")
     )
@@ -203,7 +203,7 @@ def test_each_lane_holds_streams_once(tmp_path: Path) -> None:
 
 
 def test_open_streams_are_each_opened_once_and_last_as_long_as_all_steps(tmp_path: Path) -> None:
-    """As many requests as the last step holds, no warm-up, and an answer whose chunks are a step apart."""
+    """As many requests as the last step holds, no warm-up, and a response whose chunks are a step apart."""
     cell = next(cell for cell in cells(tmp_path, STREAMS) if cell.load.kind == "streams")
     load = cell.load
 
@@ -215,7 +215,7 @@ def test_open_streams_are_each_opened_once_and_last_as_long_as_all_steps(tmp_pat
 
 
 def test_other_loads_are_answered_as_the_matrix_says(tmp_path: Path) -> None:
-    """The answer of open streams is theirs alone."""
+    """The response of open streams is theirs alone."""
     others = [cell for cell in cells(tmp_path, STREAMS) if cell.load.kind != "streams"]
 
     assert others

@@ -174,7 +174,7 @@ def test_a_folder_of_one_gateway_is_a_recipe_folder_too() -> None:
 
 def test_a_missing_recipe_folder_is_refused(tmp_path: Path) -> None:
     """A folder that is not there is bad input."""
-    with pytest.raises(InputError, match="nowhere: is no folder; expected a folder of gateway recipes"):
+    with pytest.raises(InputError, match="nowhere: is not a directory; expected a folder of gateway recipes"):
         read_catalogue([tmp_path / "nowhere"])
 
 

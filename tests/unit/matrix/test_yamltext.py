@@ -108,7 +108,7 @@ def test_json_written_into_a_file_reads_as_itself(document: dict[str, object]) -
 @settings(deadline=None)
 @given(st.binary(max_size=200) | st.text(max_size=100).map(str.encode))
 def test_no_bytes_are_more_than_refused(text: bytes) -> None:
-    """Whatever bytes a file holds, the answer is data or an InputError."""
+    """Whatever bytes a file holds, the response is data or an InputError."""
     try:
         read_yaml(FILE, text)
     except InputError as error:

@@ -171,13 +171,13 @@ class Mock:
         self.port, self.admin_port = port, admin_port
 
     def call(self, method: str, path: str, document: Any = None, **headers: str) -> tuple[int, Any]:
-        """Status and JSON answer of one call with the right bearer."""
+        """Status and JSON response of one call with the right bearer."""
         return self._call(
             self.port, method, path, document, {"Authorization": f"Bearer {TOKEN}", **DELIVERY, **headers}
         )
 
     def admin(self, method: str, path: str, document: Any = None) -> Any:
-        """The admin port's answer."""
+        """The admin port's response."""
         status, answer = self._call(self.admin_port, method, path, document, {})
         assert status == 200, answer
         return answer
@@ -303,7 +303,7 @@ def test_a_document_is_bound_to_what_was_asked_and_holds(plane: Mock) -> None:
 
 
 def test_the_steps_of_one_request_belong_together(plane: Mock) -> None:
-    """Authorizations differ; dispatch and complete answer for the id in their path and echo what was sent."""
+    """Authorizations differ; dispatch and complete response for the id in their path and echo what was sent."""
     first, second = (plane.call(*CALLS["authorize"][:3])[1]["gateway_usage_authorization_id"] for _ in range(2))
     path = f"{G}/usage-authorizations/{first}"
     _, dispatched = plane.call("POST", f"{path}/dispatch", {"attempt_id": "a-7"})

@@ -193,7 +193,7 @@ def test_a_stalled_stream_stands_still_once(lane: Lane) -> None:
 
 
 def framed(found: list[tuple[int, bytes]]) -> list[bytes]:
-    """The HTTP chunks of a streamed answer."""
+    """The HTTP chunks of a streamed response."""
     body = b"".join(data for _, data in found).partition(b"\r\n\r\n")[2]
     cut: list[bytes] = []
     while match := re.match(rb"([0-9a-f]+)\r\n", body):

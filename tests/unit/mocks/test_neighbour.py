@@ -1,4 +1,4 @@
-"""The busy neighbour: it takes the share it says, in bursts, and is gone when it should be."""
+"""The noisy neighbour: it takes the share it says, in bursts, and is gone when it should be."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_it_takes_its_share_of_the_wall(share: float) -> None:
 
 
 def test_bursts_are_short() -> None:
-    """A worker of a half share switches between work and sleep many times a second, not once."""
+    """A worker of a half share switches between work and sleep many times per second, not once."""
     with neighbour("--cores", "1", "--share", "0.5", "--seconds", "5") as process:
         (worker,) = workers(process)
         slept_before, before_ns = worker.num_ctx_switches().voluntary, time.monotonic_ns()

@@ -52,7 +52,7 @@ class Mock:
             return answer.status, answer.read()
 
     def admin(self, path: str, document: Any = None, *, method: str = "GET") -> Any:
-        """The JSON answer of the admin port."""
+        """The JSON response of the admin port."""
         status, body = self.call(method, path, document, admin=True)
         assert status == 200, body
         return json.loads(body)
@@ -100,7 +100,7 @@ def program() -> Iterator[Mock]:
 
 @pytest.fixture
 def provider(program: Mock) -> Mock:
-    """The provider with fresh counts and a quick answer."""
+    """The provider with fresh counts and a quick response."""
     program.until(lambda counters: counters["in_flight_count"] == 0)
     program.admin("/reset", {"delay_s": 0.005, "chunk_count": 4, "gap_s": 0.001}, method="POST")
     return program
@@ -123,7 +123,7 @@ def events(body: bytes) -> list[Any]:
 
 
 def test_plain_answer_is_a_whole_completion_with_stamp_and_usage(provider: Mock) -> None:
-    """The answer has the fields that clients read, and its stamp says what the record says."""
+    """The response has the fields that clients read, and its stamp says what the record says."""
     status, body = provider.call("POST", CHAT, chat(7, stream=False))
     answer, (record,) = json.loads(body), provider.records()
 
@@ -202,7 +202,7 @@ def test_each_event_is_one_http_chunk(provider: Mock) -> None:
 
 
 def test_no_answer_is_early_and_all_come_in_due_order(provider: Mock) -> None:
-    """By the provider's own records: nothing is sent before it is due, and answers leave in due order."""
+    """By the provider's own records: nothing is sent before it is due, and responses leave in due order."""
     provider.admin("/reset", {"delay_s": 0.03, "chunk_count": 5, "gap_s": 0.004}, method="POST")
     bodies: list[bytes] = []
     threads = [
@@ -279,7 +279,7 @@ def test_a_stall_does_not_shift_the_chunks_after_it() -> None:
 
 
 def test_a_client_that_goes_is_counted_as_aborted(provider: Mock) -> None:
-    """A client that leaves in mid-stream, or before a plain answer, is aborted; nobody else is."""
+    """A client that leaves in mid-stream, or before a non-streaming response, is aborted; nobody else is."""
     provider.admin("/reset", {"delay_s": 0.05, "chunk_count": 1000, "gap_s": 0.01}, method="POST")
     for stream in (True, False):
         body = json.dumps(chat(stream=stream)).encode()
@@ -422,7 +422,7 @@ def test_an_impossible_plan_is_refused(provider: Mock, document: Any) -> None:
 
 @pytest.mark.real
 def test_counts_equal_those_of_wrk(provider: Mock, tool, tmp_path: Path) -> None:
-    """The provider answers as many requests as wrk counts, but for at most one a connection in flight at its end."""
+    """The provider responds as many requests as wrk counts, but for at most one a connection in flight at its end."""
     provider.admin("/reset", {"delay_s": 0.002}, method="POST")
     script = tmp_path / "post.lua"
     script.write_text(f"wrk.method = 'POST'\nwrk.body = [[{json.dumps(chat())}]]\n")
@@ -453,7 +453,7 @@ def test_curl_reads_the_stream(provider: Mock, tool) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_stopping_answers_what_is_at_hand(number: int) -> None:
-    """TERM and INT end the program with 0, after the answer that was under way."""
+    """TERM and INT end the program with 0, after the response that was under way."""
     answers: list[tuple[int, bytes]] = []
     with started("--delay-s", "0.2") as mock:
         thread = threading.Thread(target=lambda: answers.append(mock.call("POST", CHAT, chat())))

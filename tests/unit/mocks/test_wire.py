@@ -108,7 +108,7 @@ LAST = b"GET /last HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 
 
 def test_pipelined_answers_keep_the_order_of_their_requests(rig: Rig) -> None:
-    """A slow first request holds back the answers of the later ones; none is lost or overtakes."""
+    """A slow first request holds back the responses of the later ones; none is lost or overtakes."""
 
     def handle(exchange: HttpExchange) -> None:
         if exchange.path == "/slow":
@@ -199,7 +199,7 @@ def test_received_is_the_read_that_completes_the_request(rig: Rig) -> None:
 
 
 def test_a_connection_is_kept_alive_until_asked_to_close(rig: Rig) -> None:
-    """Many requests take one connection; `Connection: close` and HTTP/1.0 end it after the answer."""
+    """Many requests take one connection; `Connection: close` and HTTP/1.0 end it after the response."""
     server = rig.serve(echo)
     with closing(connect(server)) as client:
         for _ in range(3):
@@ -251,7 +251,7 @@ def test_an_old_client_gets_a_stream_without_chunks(rig: Rig) -> None:
 
 
 def test_a_client_that_asks_first_is_told_to_go_on(rig: Rig) -> None:
-    """`Expect: 100-continue` gets its 100 before the body is sent, and then the answer."""
+    """`Expect: 100-continue` gets its 100 before the body is sent, and then the response."""
     server = rig.serve(echo)
     with closing(connect(server)) as client:
         client.sendall(
@@ -325,7 +325,7 @@ def test_a_handler_bug_costs_one_answer(rig: Rig) -> None:
 
 
 def test_an_answer_is_given_once(rig: Rig) -> None:
-    """A second answer to one request is a bug that is reported, not bytes on the wire."""
+    """A second response to one request is a bug that is reported, not bytes on the wire."""
     server = rig.serve(lambda exchange: echo(exchange) or echo(exchange))
     with closing(connect(server)) as client:
         client.sendall(LAST)
@@ -362,7 +362,7 @@ def test_a_client_that_goes_is_noticed_once(rig: Rig) -> None:
 
 
 def test_an_answered_or_cut_request_has_no_gone_client(rig: Rig) -> None:
-    """Neither the close after a whole answer nor our own abort counts as a client that went."""
+    """Neither the close after a whole response nor our own abort counts as a client that went."""
     gone: list[str] = []
 
     def handle(exchange: HttpExchange) -> None:

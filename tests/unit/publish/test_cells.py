@@ -34,7 +34,7 @@ def test_an_interval_says_what_it_is_and_what_it_covers(kind: IntervalKind, runs
     """Below the value its ends, without a ±; on hover the rule, and one boot of one host."""
     found = timing_cells(timing(Interval(low=1.5, high=2.5, kind=kind), runs), Notes(), "added", ("p50",))[0]
     assert found.small == "1.50 to 2.50"
-    assert found.title == f"{said}; it covers blocks of one boot of one host"
+    assert found.title == f"{said}; it covers blocks on one machine without a reboot"
 
 
 @pytest.mark.parametrize(
@@ -73,5 +73,5 @@ def test_every_heading_says_what_stands_below_a_value(runs: int, said: str) -> N
     """By the wanted runs, and what it covers; the terminal says the same once."""
     made = summary([cell("reference", rate(50))])
     made = made.changed(provenance=made.provenance.changed(runs=runs))
-    assert runs_text(made) == f"each value is {said}: it covers blocks of one boot of one host"
+    assert runs_text(made) == f"each value is {said}: it covers blocks on one machine without a reboot"
     assert said.partition("below it ")[2] in campaign_text(made)

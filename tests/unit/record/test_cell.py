@@ -42,7 +42,7 @@ def _changes(cell: Cell) -> list[Cell]:
 
 
 def test_the_identity_changes_with_whatever_makes_another_cell(tmp_path: Path) -> None:
-    """Settings, disk, mode, payload, answer, connections, companion and driver each give another digest."""
+    """Settings, disk, mode, payload, response, connections, companion and driver each give another digest."""
     cell = next(cell for cell in cells(tmp_path) if cell.load.has_schedule)
     digests = {identity_of(one).sha256 for one in (cell, *_changes(cell))}
 

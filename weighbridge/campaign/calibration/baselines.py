@@ -1,4 +1,4 @@
-"""The direct lane by itself: each driver's baseline, what stamps cost, and how much the mock provider can answer.
+"""The direct lane by itself: each driver's baseline, what stamps cost, and how much the mock provider can serve.
 
 All of it is shown and none of it judged.
 """
@@ -29,7 +29,7 @@ from weighbridge.record.run import RunRecord
 _CONNECTIONS = 50
 _CEILING_CLIENTS = 32
 _AT_ONCE = AnswerSpec("at-once", 0.0, 1, 0.0)
-# Small prompts: the ceiling asks how many answers a second, not how many bytes.
+# Small prompts: the ceiling asks how many responses per second, not how many bytes.
 _SMALL = PayloadSpec("small", 0, 64)
 
 
@@ -92,7 +92,7 @@ def stamping(setting: CalibrationContext, baselines: Baselines) -> Schedule[Stam
 
 
 def mock_ceiling(setting: CalibrationContext) -> Schedule[CeilingOrUnknown]:
-    """Yield a window of 32 clients, by the fastest driver; return the plain answers a second of the mock."""
+    """Yield a window of 32 clients, by the fastest driver; return the responses per second of the mock."""
     driver = max(setting.programs.tools, key=lambda name: DRIVERS[name].capabilities.ceiling_count)
     load = clients_load(_CEILING_CLIENTS, DRIVERS[driver].capabilities.ceiling_count)
     cell = setting.cell(

@@ -50,7 +50,7 @@ class CalibrationContext:
 
     @property
     def answer(self) -> AnswerSpec:
-        """How the provider answers in every window that names nothing else."""
+        """How the provider responds in every window that names nothing else."""
         name, answer = next(iter(self.request.loaded.matrix.answers.items()))
         return answer.spec(name)
 

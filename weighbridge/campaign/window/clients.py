@@ -46,7 +46,8 @@ def look_at_nothing(_plan: LoadPlan) -> None:
 class ClientSpec:
     """A client: its role, which names the folder of what it leaves, its program and its part of the load.
 
-    `look` is called about ten times a second while the window is driven. Of an optional one the window does without.
+    `look` is called about ten times per second while the window is driven. Of an optional one the window does
+    without.
     """
 
     role: str

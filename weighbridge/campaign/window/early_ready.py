@@ -1,6 +1,6 @@
 """A gateway that says ready before it serves: its first request is tried again for a while, and that is kept.
 
-Behind many a health check that answers 200 the first calls are still refused: that is a start, and no inability.
+Behind many a health check that returns 200 the first calls are still refused: that is a start, and no inability.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A busy neighbour beside a window: a program of ours that takes a known share of some cores."""
+"""A noisy neighbour beside a window: a program of ours that takes a known share of some cores."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def beside(rig: Rig, neighbour: Neighbour | None, expected_s: float) -> Iterator
     argv = ("--cores", str(neighbour.core_count), "--share", str(neighbour.share), "--seconds", f"{life_s:.0f}")
     child = rig.supervisor.start(
         Service(
-            name="busy neighbour",
+            name="noisy neighbour",
             argv=(sys.executable, "-m", "mocks.neighbour", *argv, "--ready", str(ready)),
             env={"PYTHONPATH": str(resources.root())},
             cwd=rig.scratch,
@@ -50,5 +50,5 @@ def beside(rig: Rig, neighbour: Neighbour | None, expected_s: float) -> Iterator
 
 def _not_started(child: Child) -> LaneFailed:
     return LaneFailed(
-        "the busy neighbour did not start", reason="mock_failed", phase="start", log_tail=child.log_tail()
+        "the noisy neighbour did not start", reason="mock_failed", phase="start", log_tail=child.log_tail()
     )

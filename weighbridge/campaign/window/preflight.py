@@ -1,4 +1,4 @@
-"""One request through the lane before the first window: does the provider see it, does its answer come back whole.
+"""One request through the lane before the first window: does the provider see it, does its response come back whole.
 
 Capabilities are tried, not believed. What is sent is compared with what the provider received, what the provider
 answered with what came back; a claim that fails is evidence, not an exception.
@@ -29,7 +29,7 @@ _STORED_CHARACTERS = 300
 
 @dataclass(frozen=True)
 class _Came:
-    """What came back: the answer as its dialect reads it, and what is wrong with its form."""
+    """What came back: the response as its dialect reads it, and what is wrong with its form."""
 
     answer: openai_chat.ChatAnswer
     problem: str | None = None
@@ -48,7 +48,7 @@ def preflight(lane: Lane, mocks: Mocks, mode: Mode, answer: AnswerSpec) -> Evide
             timeout_s=_TIMEOUT_S + answer.provider_time_s(mode),
         )
     except OSError as error:
-        silence = f"no answer ({error.strerror or error})"
+        silence = f"no response ({error.strerror or error})"
         refused = isinstance(error, (ConnectionRefusedError, ConnectionResetError))
         return Evidence(mode=mode, status=None, ok=False, problem=silence, is_refused=refused)
     came = _read(got, mode)
@@ -59,7 +59,7 @@ def preflight(lane: Lane, mocks: Mocks, mode: Mode, answer: AnswerSpec) -> Evide
     if problem is None:
         received = _received(mocks)
         if received is None:
-            problem = "an answer came, but the provider saw no request"
+            problem = "a response came, but the provider saw no request"
         else:
             changes = tuple(_changes(sent, received))
     return Evidence(
@@ -112,7 +112,7 @@ def _http_problem(got: http.HttpAnswer) -> str | None:
 
 
 def _form_problem(got: http.HttpAnswer, mode: Mode, answer: openai_chat.ChatAnswer) -> str | None:
-    """Return what is wrong with an answer as an answer of its dialect; the probe's outcomes are the same."""
+    """Return what is wrong with a response as a response of its dialect; the probe's outcomes are the same."""
     if answer.error is not None:
         return f"an error in the body: {' '.join(answer.error.split())}"
     kind = got.header("content-type") or ""

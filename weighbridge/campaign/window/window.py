@@ -42,7 +42,7 @@ class WindowPlan:
     """A window to be driven through lanes that are up: its clients, the first leading.
 
     Prompts and intended starts are drawn from `seed_text`, which lanes of a block share and windows of one lane do
-    not. `manner` is what the provider is told beside its answer.
+    not. `manner` is what the provider is told beside its response.
     """
 
     cell: Cell

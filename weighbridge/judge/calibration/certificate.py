@@ -54,7 +54,7 @@ class Findings:
 
 
 def certify(origin: CertificateOrigin, findings: Findings, *, is_quick: bool) -> Certificate:
-    """Return the certificate. It passes when nothing failed and something was weighed and injected.
+    """Return the certificate. It passes when nothing failed and something was measured and injected.
 
     Provisional: made by `--quick`, or with fewer than 3 blocks, 500 requests a block or 1,000 control samples.
     """

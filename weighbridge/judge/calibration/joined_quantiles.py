@@ -1,8 +1,8 @@
 """Quantiles of known delays: what a gateway recorded that it slept, joined to what it adds without a delay.
 
 The quantile of a sum is not the sum of quantiles: a sleep is joined with control samples, all
-pairs of them. Yet the two are not quite independent: a request that is let go late met a busy gateway, and the rest
-of its way is slower too. So a sleep is joined with those control samples alone that were let go as late, by rank.
+pairs of them. Yet the two are not quite independent: a request that is released late met a busy gateway, and the rest
+of its way is slower too. So a sleep is joined with those control samples alone that were released as late, by rank.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _GROUP_NEEDS_COUNT = 20
 
 @dataclass(frozen=True)
 class Timed:
-    """Times of the requests of a lane, and how long after its due time each request was let go; both in ns."""
+    """Times of the requests of a lane, and how long after its due time each request was released; both in ns."""
 
     ns: Ints
     late_ns: Ints

@@ -33,7 +33,7 @@ class CellTrace:
 
 
 def headline_of(mode: Mode) -> TimeKey:
-    """Return the added time that leads: of plain answers, or of streams to their first content."""
+    """Return the added time that leads: of non-streaming responses, or of streams to their first content."""
     return "added_ms" if mode == "plain" else "added_first_ms"
 
 
@@ -113,7 +113,7 @@ def _flags(
     baseline = merge_runs([direct for _, direct in pairs])
     if not isinstance(baseline, Timing):
         return
-    # A p99 is no less than a p95, so where the baseline has none (a probe that rides along) the p95 shows it as well.
+    # A p99 is no less than a p95, so where the baseline has none (a companion probe) the p95 shows it as well.
     highest = baseline.p95 if baseline.p99 is None else baseline.p99
     if highest is not None and highest > BASELINE_SHARE * max(added.p50, 0.0):
         yield "added_baseline_limited"

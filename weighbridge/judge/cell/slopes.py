@@ -1,4 +1,4 @@
-"""Added time as a line: what one more KiB of prompt or one more chunk of answer adds.
+"""Added time as a line: what one more KiB of prompt or one more chunk of response adds.
 
 One least-squares line for each block, through the cells' median added times of that block; the slope is the median
 over the blocks with the interval of this median. Blocks are the unit, as for every interval here: requests of one run

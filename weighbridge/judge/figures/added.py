@@ -1,8 +1,8 @@
 """Added time per request: (t1 − t0) − (send − recv), each bracket by one clock (METHOD 1).
 
-t0 is the first byte written, t1 the answer read. A stream has two such times and never one: to its first content and
-to its end. Nothing here is a percentile, and nothing is left out silently: rows without the instants of a time are no
-rows of that time.
+t0 is the first byte written, t1 the response read. A stream has two such times and never one: to its first content
+and to its end. Nothing here is a percentile, and nothing is left out silently: rows without the instants of a time
+are no rows of that time.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Legs:
 
 
 def added_to_end(requests: RequestTable, rows: Mask) -> Legs:
-    """Return the added time of plain answers: to the last byte."""
+    """Return the added time of non-streaming responses: to the last byte."""
     return _legs(requests, rows, requests.end_ns)
 
 

@@ -1,4 +1,4 @@
-"""Whether answers came through unchanged: events, JSON, text, sequence (METHOD 4). HTTP 200 is not success.
+"""Whether responses came through unchanged: events, JSON, text, sequence (METHOD 4). HTTP 200 is not success.
 
 The text is checked by its marks: each chunk carries its number and a check letter, so that a lost, repeated, moved or
 bent chunk shows; words between the marks are not compared. Levels: `events` (as many content events as the provider
@@ -82,7 +82,7 @@ def stream_fidelity(requests: RequestTable, rows: Mask, chunks: ChunkCheck, chun
 
 
 def plain_fidelity(requests: RequestTable, rows: Mask, states: States) -> Fidelity:
-    """Return the fidelity of the plain answers that `rows` picks: readable JSON, with its stamp whole in its text."""
+    """Return the fidelity of the plain responses that `rows` picks: readable JSON, its stamp whole."""
     total = int(np.count_nonzero(rows))
     text = int(np.count_nonzero(states[rows] == WHOLE))
     json_whole = int(np.count_nonzero(~np.isin(requests.outcome[rows], UNREADABLE)))

@@ -1,6 +1,6 @@
-"""What a probe's own lateness, and the few samples of one that rides along, take from its figures.
+"""What a probe's own lateness, and the few samples of one that runs beside the driver, take from its figures.
 
-Answers around which the probe's loop was late are left out of every time, for we made them wait. But a busy machine
+Responses around which the probe's loop was late are left out of every time, for we made them wait. But a busy machine
 holds up gateway and probe together, so those left out are no fair draw: they may all be slow ones. Hence a percentile
 is no figure where more was left out than its line allows:
 

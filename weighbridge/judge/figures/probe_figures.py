@@ -1,7 +1,7 @@
 """Figures of one run from the request trace of the probe: added time, legs, streams, stamps.
 
-The rows behind a time are answers with a 2xx that the probe calls good, whose stamp is whole, without the first C by
-sent start (C = connections, as for every driver) and without those around which the probe's own loop was late; the
+The rows behind a time are responses with a 2xx that the probe calls good, whose stamp is whole, without the first C
+by sent start (C = connections, as for every driver) and without those around which the probe's own loop was late; the
 last are counted, and nothing else is left out.
 """
 
@@ -30,7 +30,7 @@ NO_EVENTS = Absent(absent="no_chunks_kept")
 NOT_A_STREAM = Absent(absent="not_a_stream")
 ONE_NUMBER = Absent(absent="two_added_times")
 ONE_EVENT = Absent(absent="one_event")
-NO_ROW = Absent(absent="no_good_answer")
+NO_ROW = Absent(absent="no_good_response")
 NO_STAMPS = Absent(absent="no_stamps")
 TIMES: tuple[TimeKey, ...] = (
     *("added_ms", "added_first_ms", "added_total_ms", "request_path_ms", "response_path_ms"),
@@ -45,7 +45,7 @@ Times = Mapping[TimeKey, Ints | Absent]
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Share of the good answers that is left out for the probe's lateness, and whether it rode along."""
+    """Share of the good responses that is left out for the probe's lateness, and whether it rode along."""
 
     left_out_ratio: float
     is_companion: bool
@@ -55,7 +55,7 @@ class LeftOut:
 class Picked:
     """The rows of one window.
 
-    `good` answers, `lagged` ones among them, `selected` behind times that need no stamp, `timed` behind those that
+    `good` responses, `lagged` ones among them, `selected` behind times that need no stamp, `timed` behind those that
     do.
     """
 
@@ -240,7 +240,7 @@ def _stream_fidelity(facts: Trace, every: EventTable) -> Fidelity | Absent:
 
 
 def _readable(requests: RequestTable) -> Mask:
-    """Return the good answers, and those with a 2xx that are bad for what they say alone."""
+    """Return the good responses, and those with a 2xx that are bad for what they say alone."""
     successful = (requests.status >= 200) & (requests.status < 300)
     readable: Mask = stamps.good_requests(requests) | (successful & np.isin(requests.outcome, fidelity.UNREADABLE))
     return readable

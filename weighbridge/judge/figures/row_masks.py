@@ -1,4 +1,4 @@
-"""Which answers count: good, whole, left out by rule; and counts of errors and successes.
+"""Which responses count: good, whole, left out by rule; and counts of errors and successes.
 
 Knows no time and no rate.
 """
@@ -14,12 +14,12 @@ from weighbridge.record.samples import OUTCOMES, SampleTable
 Mask = npt.NDArray[np.bool_]
 
 ANSWERED = OUTCOMES.index("answered")
-# A 2xx answer shorter than this share of the usual one is not whole, whatever its status says.
+# A 2xx response shorter than this share of the usual one is not whole, whatever its status says.
 WHOLE_SHARE = 0.5
 
 
 def answered(samples: SampleTable) -> Mask:
-    """Return the rows that got an HTTP answer of any status."""
+    """Return the rows that got an HTTP response of any status."""
     mask: Mask = samples.outcome == ANSWERED
     return mask
 
@@ -52,7 +52,7 @@ def untrimmed(samples: SampleTable, connections: int) -> Mask:
 
 
 def error_count(report: LoadReport) -> int:
-    """Count answers that are no 2xx, and failures; a count that the report does not know adds nothing."""
+    """Count responses that are no 2xx, and failures; a count that the report does not know adds nothing."""
     by_status = report.answered_by_status or {}
     bad = sum(count for status, count in by_status.items() if not status.startswith("2"))
     return bad + (report.failed_count or 0)

@@ -110,7 +110,7 @@ def companion_rates(client: Client) -> Throughput:
 def lead_rates(client: Client) -> Throughput:
     """Return achieved rate and goodput of the leading client.
 
-    With arrivals (answered − 1) ÷ (last end − first end) over all answers; a closed loop counts while all of its
+    With arrivals (answered − 1) ÷ (last end − first end) over all responses; a closed loop counts while all of its
     clients were busy. From the totals, answered ÷ wall, where we cut the run or have no samples.
     """
     samples = client.samples
@@ -131,7 +131,7 @@ def lead_rates(client: Client) -> Throughput:
 def busy_span(samples: SampleTable, clients: int) -> tuple[float, float] | None:
     """Return the N-th end and the last start in seconds, between which all N clients are busy; None for no such span.
 
-    Before the N-th end answers that began together end together; behind the last start clients run dry, and a rate
+    Before the N-th end responses that began together end together; behind the last start clients run dry, and a rate
     over that drain would charge the gateway with our stopping (METHOD section 2).
     """
     ends = samples.end_s[answered(samples) & np.isfinite(samples.end_s)]

@@ -1,7 +1,7 @@
 """Bookkeeping of the provider's stamps: whose they are, and what it means when they are not.
 
 Absent or damaged stamps make a figure absent (`no_stamps`); a reference that the provider saw twice is a retry; a
-stamp older than its request, or one that an earlier request had, is an answer out of a cache and voids the cell. The
+stamp older than its request, or one that an earlier request had, is a response out of a cache and voids the cell. The
 probe's own account is taken, and checked again here by the times.
 """
 
@@ -44,7 +44,7 @@ def stamp_states(requests: RequestTable, provider: ProviderRows | None = None) -
     states[no_times] = DAMAGED
     whole = states == WHOLE
     states[whole & _seen_before(requests.recv_ns, requests.send_ns, whole)] = REPEATED
-    # Last, so that a repeat of an old answer is called old: that is the plainer proof of a cache.
+    # Last, so that a repeat of an old response is called old: that is the plainer proof of a cache.
     states[whole & (requests.recv_ns < requests.sent_ns - SLACK_NS)] = STALE
     if provider is not None and len(provider):
         states[(states == WHOLE) & ~np.isin(requests.recv_ns, provider.recv_ns)] = FOREIGN
@@ -52,7 +52,7 @@ def stamp_states(requests: RequestTable, provider: ProviderRows | None = None) -
 
 
 def stamp_counts(requests: RequestTable, states: States, provider: ProviderRows | None = None) -> StampCounts:
-    """Count the states over the good answers, and retries by the provider's records."""
+    """Count the states over the good responses, and retries by the provider's records."""
     counted = np.bincount(states[good_requests(requests)], minlength=FOREIGN + 1)
     return StampCounts(
         whole_count=int(counted[WHOLE]),
@@ -72,7 +72,7 @@ def retry_count(requests: RequestTable, provider: ProviderRows) -> int:
 
 
 def answer_count(counts: StampCounts) -> int:
-    """Add up the good answers behind the counts."""
+    """Add up the good responses behind the counts."""
     return (
         counts.whole_count
         + counts.absent_count
@@ -84,21 +84,21 @@ def answer_count(counts: StampCounts) -> int:
 
 
 def cache_hits(counts: StampCounts) -> int:
-    """Count the answers that no request of their own produced."""
+    """Count the responses that no request of their own produced."""
     return counts.stale_count + counts.repeated_count
 
 
 def missing(counts: StampCounts) -> Absent | None:
-    """Return why there is no added time: fewer than 99 % of the good answers have a whole stamp.
+    """Return why there is no added time: fewer than 99 % of the good responses have a whole stamp.
 
-    None when enough have, and when there is no good answer at all: then the stamps are not what is missing.
+    None when enough have, and when there is no good response at all: then the stamps are not what is missing.
     """
     total = answer_count(counts)
     if not total or counts.whole_count >= WHOLE_SHARE * total:
         return None
     if not counts.whole_count:
         return Absent(absent="no_stamps")
-    return Absent(absent="no_stamps", detail=f"{counts.whole_count} of {total} answers have their stamp")
+    return Absent(absent="no_stamps", detail=f"{counts.whole_count} of {total} responses have their stamp")
 
 
 def added(parts: Sequence[StampCounts]) -> StampCounts:

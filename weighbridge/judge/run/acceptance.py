@@ -147,7 +147,7 @@ def _cache_hit(inputs: Attempted, _rate: RateCheck | None) -> Finding:
     if not isinstance(counts, StampCounts) or not cache_hits(counts):
         return None
     text = (
-        f"{counts.stale_count} answers are older than their request and {counts.repeated_count} were given to an "
+        f"{counts.stale_count} responses are older than their request and {counts.repeated_count} were given to an "
         "earlier request too: a cache answered, so no time of this cell is the gateway's"
     )
     return Reason.of("cache_hit", text)

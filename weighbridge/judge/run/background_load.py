@@ -1,7 +1,7 @@
-"""Whether other work loaded the machine.
+"""Whether other processes were using the CPU.
 
 Rules, for the reading before and the one after a window: processes that are not ours took more than 5 % of a core
-since the reading before it, or the hypervisor stole more than 1 % of CPU time. The idle gate's own answer counts
+since the reading before it, or the hypervisor stole more than 1 % of CPU time. The idle gate's own response counts
 as well. PSI and the load average are shown but decide nothing here: around a window they hold our own work; PSI
 is judged by the gate, which looks while everything of ours is idle.
 """

@@ -39,7 +39,7 @@ DUST_MS = 1e-6
 
 
 def run_flags(inputs: Attempted) -> Iterator[str]:
-    """Yield the flags of the checks that one attempt fails, and of what its answers and counts show."""
+    """Yield the flags of the checks that one attempt fails, and of what its responses and counts show."""
     window = inputs.window
     if window is not None:
         yield from _window_flags(window)
@@ -63,7 +63,7 @@ def _window_flags(window: Window) -> Iterator[str]:
     if counts is not None and prompts_repeated(counts):
         yield "prompts_repeated"
     if samples is not None and answers_uneven(samples):
-        yield "uneven_answers"
+        yield "uneven_responses"
     lead = window.lead
     if samples is not None and not lead.load.has_schedule and not littles_law_holds(samples, lead.load.concurrency):
         yield "littles_law"
@@ -74,14 +74,14 @@ def _window_flags(window: Window) -> Iterator[str]:
 
 
 def counts_add_up(counts: Counts) -> bool:
-    """Tell whether successes ≤ answers ≤ sent at the client and distinct ≤ received at the provider."""
+    """Tell whether successes ≤ responses ≤ sent at the client and distinct ≤ received at the provider."""
     chain = (counts.client_success_count, counts.client_answered_count, counts.client_sent_count)
     known = [count for count in chain if count is not None]
     return known == sorted(known) and counts.provider_distinct_count <= counts.provider_request_count
 
 
 def report_adds_up(report: LoadReport) -> bool:
-    """Tell whether statuses sum to the answers, classes to the failures, and both to no more than was scheduled."""
+    """Tell whether statuses sum to the responses, classes to the failures, and both to no more than was scheduled."""
     parts = (
         (report.answered_by_status, report.answered_count),
         (report.failed_by_class, report.failed_count),
@@ -113,7 +113,7 @@ def prompts_repeated(counts: Counts) -> bool:
 
 
 def answers_uneven(samples: SampleTable) -> bool:
-    """Tell whether a good answer has less than 90 % of the median size: the mock sends equal answers."""
+    """Tell whether a good response has less than 90 % of the median size: the mock sends equal responses."""
     return bool(np.count_nonzero(whole_answers(samples, EVEN_SHARE)) < np.count_nonzero(good_answers(samples)))
 
 

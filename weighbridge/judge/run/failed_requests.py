@@ -1,6 +1,6 @@
 """How many requests of a window failed, and whether so many reject it (METHOD 5); one count for window and record.
 
-A failed request is one without an answer, with an answer that is no 2xx, or a stream that came with chunks wrong or
+A failed request is one without a response, with a response that is no 2xx, or a stream that came with chunks wrong or
 without its end. Waiting beyond the time-out is what a queue of a saturated lane looks like, and is none.
 """
 

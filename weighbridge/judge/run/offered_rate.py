@@ -1,13 +1,13 @@
 """Whether a lane kept the offered rate, and whose fault it is when it did not.
 
-Looks at the schedule and the answers only, never at an overhead.
+Looks at the schedule and the responses only, never at an overhead.
 
-Achieved below 99 % of offered is METHOD 2's line, but in a short window one slow last answer moves it: 160
-requests at 20/s last 8 s, and an answer 80 ms later than the first looks like 1 % too slow. So the rate counts
-as missed only when the *backlog* says so as well. A lane with capacity μ below the rate R answers every request
+Achieved below 99 % of offered is METHOD 2's line, but in a short window one slow last response moves it: 160
+requests at 20/s last 8 s, and a response 80 ms later than the first looks like 1 % too slow. So the rate counts
+as missed only when the *backlog* says so as well. A lane with capacity μ below the rate R responds to every request
 later than the one before: response time climbs by (R − μ) ÷ μ seconds a second, through the whole window.
 The climb is 1.5 × (median response time of the last third of the schedule − that of the first third): one
-freeze, a slow first connection or a late last answer moves no median of a third. All four must hold:
+freeze, a slow first connection or a late last response moves no median of a third. All four must hold:
 
 1. achieved < 99 % of offered, as printed;
 2. window ÷ (window + climb) < 99 %: the climb explains the loss;
@@ -39,7 +39,7 @@ CARRIED_SHARE = 2 / 3
 # METHOD 2: twice the connections must achieve more than 3 % more to show that they were the limit.
 DOUBLED_GAIN = 1.03
 QUIET_COUNT = 5
-# A cut run whose last answer lies before this share of its wall clock has stopped answering.
+# A cut run whose last response lies before this share of its wall clock has stopped answering.
 ALIVE_SHARE = 0.5
 
 

@@ -1,4 +1,4 @@
-"""Flags of what the probe saw: stamps lost or unknown, retries, stalls, changed answers, a probe that was late.
+"""Flags of what the probe saw: stamps lost or unknown, retries, stalls, changed responses, a probe that was late.
 
 What voids a run stands in `acceptance`; nothing here does.
 """
@@ -12,7 +12,7 @@ from weighbridge.record.measured import RunFigures
 from weighbridge.record.metrics import TimeKey
 from weighbridge.record.probe_counts import Fidelity, StampCounts
 
-# Below this share of the answers, those left out for the probe's own lateness move no percentile that is shown.
+# Below this share of the responses, those left out for the probe's own lateness move no percentile that is shown.
 LAGGED_SHARE = 0.01
 ADDED: tuple[TimeKey, ...] = ("added_ms", "added_first_ms", "added_total_ms")
 
@@ -25,7 +25,7 @@ def trace_flags(figures: RunFigures) -> Iterator[str]:
             yield "probe_lagged"
     if isinstance(figures.fidelity, Fidelity):
         if figures.fidelity.damaged_chunk_count:
-            yield "answers_changed"
+            yield "responses_changed"
         if figures.fidelity.level == "text":
             yield "events_merged"
     if figures.known("stall_count"):

@@ -1,4 +1,4 @@
-"""Arithmetic checks on our own rig: does the driver tell its true rate, do delayed acknowledgements hold answers.
+"""Arithmetic checks on our own rig: does the driver tell its true rate, do delayed acknowledgements hold responses.
 
 As every arithmetic check, a failed one is a flag and changes no verdict.
 """
@@ -14,9 +14,9 @@ from weighbridge.record.probe_tables import UNKNOWN
 from weighbridge.record.samples import SampleTable
 
 RATE_TOLERANCE = 0.05
-# Windows of fewer answers have no rate to within 5 %: their ends weigh too much.
+# Windows of fewer responses have no rate to within 5 %: their ends weigh too much.
 RATE_NEEDS_COUNT = 100
-# A driver's process may start up and wait for its last answer so much longer than its window.
+# A driver's process may start up and wait for its last response so much longer than its window.
 PROCESS_FACTOR = 1.25
 PROCESS_SLACK_S = 5.0
 
@@ -50,7 +50,7 @@ def driver_rate_differs(window: Window, achieved_rps: float | None) -> bool:
 
 
 def delayed_acks(samples: SampleTable, provider_time_s: float) -> bool:
-    """Tell whether good answers of the direct lane pile up 38–46 ms above the provider's time: a Nagle-like plateau.
+    """Tell whether responses of the direct lane pile up 38–46 ms above the provider's time: a Nagle-like plateau.
 
     At least 1 % (and 5) of them lie there, three times as many as in the two bands of half the width beside it.
     """

@@ -1,12 +1,12 @@
 """Limits of our own rig, which are never charged to a gateway: load, mock provider, generator lag.
 
-The smallest figure shown, against which a lateness is weighed, is the smallest median of response, service and
+The smallest figure shown, against which a lateness is measured, is the smallest median of response, service and
 first-byte time: times at the client, never an overhead.
 
 Where the line lies. A lag p99 above 10 % of the smallest figure spoils the p99 and little else: a flag. The run is
 thrown away only when the *median* lag exceeds half of the median response time, for then most of the headline is
-the generator's own. oha releases 0.4–1.0 ms late (median) on two cores: a flag at times beside a 20 ms answer,
-never a rejection. The mock provider's lateness is weighed in the same way.
+the generator's own. oha releases 0.4–1.0 ms late (median) on two cores: a flag at times beside a 20 ms response,
+never a rejection. The mock provider's lateness is measured in the same way.
 """
 
 from __future__ import annotations

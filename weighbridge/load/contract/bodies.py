@@ -18,7 +18,7 @@ from weighbridge.load.contract.prompt_words import WORDS
 from weighbridge.matrix.requests import Mode, PayloadSpec
 from weighbridge.record.stamps import reference
 
-# oha draws lines with replacement: ten lines a request keep the repeats below 5 %.
+# oha draws lines with replacement: ten lines per request keep the repeats below 5 %.
 _LINES_PER_REQUEST = 10
 _FEWEST_LINES = 2_000
 _MOST_LINES = 200_000

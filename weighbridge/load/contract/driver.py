@@ -22,7 +22,7 @@ from weighbridge.matrix.requests import Mode
 class Capabilities:
     """What a driver can support; a figure it cannot support is absent with a reason.
 
-    `ceiling_count` is how many requests it gets to see how many a second the mock provider can answer.
+    `ceiling_count` is how many requests it gets to see how many per second the mock provider can serve.
     """
 
     loads: frozenset[str]

@@ -55,7 +55,7 @@ def generation_of(document: Mapping[str, Any]) -> Generation:
 
 def _response(document: Mapping[str, Any], answered: int, succeeded: int) -> Spread | str:
     if not answered:
-        return "no_answer"
+        return "no_response"
     if not succeeded:
         return "no_success"
     if succeeded < answered:
@@ -70,13 +70,13 @@ def _first_byte(document: Mapping[str, Any], answered: int, succeeded: int) -> S
     if succeeded < answered:
         return "non_2xx_mixed" if succeeded else "no_success"
     largest = number(section(section(document, "details"), "firstByte").get("slowest"))
-    # Answers without a body have no first byte, and nothing says how many they were: n is unknown.
+    # Responses without a body have no first byte, and nothing says how many they were: n is unknown.
     spread = _spread(section(document, "firstBytePercentiles"), largest, None)
-    return spread or ("no_body" if answered else "no_answer")
+    return spread or ("no_body" if answered else "no_response")
 
 
 def _breakdown(document: Mapping[str, Any], succeeded: int) -> Spread | None:
-    """Percentiles of the 2xx answers alone, where `--stats-success-breakdown` gave them."""
+    """Percentiles of the 2xx responses alone, where `--stats-success-breakdown` gave them."""
     for name in ("latencyPercentilesSuccessful", "latencyPercentileSuccessful"):
         percentiles = section(document, name)
         largest = number(percentiles.get("p99.99")) if succeeded <= _LARGEST_AT_P9999 else None

@@ -71,7 +71,7 @@ class Remarks:
             found.append(f"workers aborted at the deadline: {self.aborted_count}, idle or busy; no failed requests")
         limited = self.totals.by_status.get("429", 0)
         if limited:
-            found.append(f"{limited} answers were 429: rate limited")
+            found.append(f"{limited} responses were 429: rate limited")
         if self.counts.failed_by_class is None and self.counts.unresolved_count:
             missing = self.counts.unresolved_count
             found.append(f"{missing} scheduled requests failed or were cut off: samples do not tell which")

@@ -98,7 +98,7 @@ def _report(given: Given, remarks: Remarks, verdict: OhaVerdict, corrected: Corr
 
 
 def _success_ratio(counts: OhaCounts, verdict: OhaVerdict) -> float | None:
-    """2xx over answered and failed; None where failures are not told or the answers do not stand for the run."""
+    """2xx over answered and failed; None where failures are not told or the responses do not stand for the run."""
     if counts.failed_count is None:
         return counts.success_count / counts.answered_count if counts.unresolved_count == 0 else None
     resolved = counts.answered_count + counts.failed_count

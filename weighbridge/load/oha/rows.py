@@ -1,6 +1,6 @@
 """Readers of oha's raw samples: the CSV of `--output-format csv` and the SQLite file of `--db-url`.
 
-Both hold only requests that got an answer. From one run the two join exactly on the start value: both print the same
+Both hold only requests that got a response. From one run the two join exactly on the start value: both print the same
 float from the same origin.
 """
 
@@ -145,7 +145,7 @@ def join(from_csv: OhaRows, from_sqlite: OhaRows) -> OhaRows | None:
 
 
 def totals(rows: OhaRows, generation: Generation) -> OhaTotals:
-    """Tell what samples alone say; errors and wall clock they cannot tell. Times are those of the 2xx answers."""
+    """Tell what samples alone say; errors and wall clock they cannot tell. Times are those of the 2xx responses."""
     by_status = rows.by_status
     first_byte = rows.first_byte_s[rows.succeeded]
     first_byte = first_byte[np.isfinite(first_byte)]
@@ -165,5 +165,5 @@ def totals(rows: OhaRows, generation: Generation) -> OhaTotals:
 
 
 def response_of(rows: OhaRows) -> Spread | str:
-    """Spread of the durations of the 2xx answers."""
+    """Spread of the durations of the 2xx responses."""
     return spread_of(rows.duration_s[rows.succeeded])

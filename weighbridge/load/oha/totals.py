@@ -32,7 +32,7 @@ class OhaTotals:
 
     @property
     def answered_count(self) -> int:
-        """Requests that got an HTTP answer of any status."""
+        """Requests that got an HTTP response of any status."""
         return sum(self.by_status.values())
 
     @property

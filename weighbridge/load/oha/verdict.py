@@ -35,7 +35,7 @@ class OhaCounts:
 
     @property
     def failed_count(self) -> int | None:
-        """Requests that ended without an answer, deadline aborts left out."""
+        """Requests that ended without a response, deadline aborts left out."""
         return None if self.failed_by_class is None else sum(self.failed_by_class.values())
 
     @property
@@ -85,7 +85,7 @@ def judge(counts: OhaCounts, totals: OhaTotals, arguments: OhaArguments | None) 
     if not counts.answered_count:
         return OhaVerdict("void", "nothing completed")
     if not counts.success_count:
-        return OhaVerdict("void", "no answer was a success: the times are those of errors")
+        return OhaVerdict("void", "no response was a success: the times are those of errors")
     limited = arguments is not None and arguments.duration_s is not None
     incomplete = _under_limit(counts, totals, arguments) if arguments and limited else _fixed(counts)
     if incomplete is not None:
@@ -123,9 +123,9 @@ def _under_limit(counts: OhaCounts, totals: OhaTotals, arguments: OhaArguments) 
     under_way = ON_THE_DEADLINE_COUNT + 1 + (arguments.rate_rps or 0.0) * (slowest_s or 0.0)
     if missing <= under_way:
         return None
-    reason = f"{missing} requests were under way without an answer when the time limit came"
+    reason = f"{missing} requests were under way without a response when the time limit came"
     if missing >= counts.answered_count:
         return OhaVerdict(
-            "void", f"{reason}: the {counts.answered_count} answers do not stand for the run", ("partial",)
+            "void", f"{reason}: the {counts.answered_count} responses do not stand for the run", ("partial",)
         )
     return OhaVerdict("partial", reason, ("partial",))

@@ -23,7 +23,8 @@ from weighbridge.load.reports.document import read_as
 # The Python files that make the probe.
 PROGRAM_FOLDER = Path(__file__).parent / "program"
 
-# After the window everything is parsed: 0.04 ms a plain answer, 0.4 ms a stream of 16 chunks; this is patience.
+# After the window everything is parsed: 0.04 ms a non-streaming response, 0.4 ms a stream of 16 chunks; this is
+# patience.
 _PARSING_S = 0.001
 _CONNECT_LIMIT_S = 5.0
 _UNITS_S = {"us": 1e-6, "ms": 1e-3, "s": 1.0}

@@ -17,7 +17,7 @@ from weighbridge.record.load_report import CLIENT_LIMITS, LoadReport
 from weighbridge.record.probe_tables import EventTable, RequestTable
 from weighbridge.record.samples import SampleTable
 
-# Failure class of each outcome that is no answer; `ok` and `http_error` are answers.
+# Failure class of each outcome that is no response; `ok` and `http_error` are responses.
 _CLASSES: Mapping[str, str] = {
     "connect_timeout": "timeout",
     "header_timeout": "timeout",
@@ -111,14 +111,14 @@ def _worth(
     if document.get("partial") is True or censored:
         return "partial", f"interrupted: {censored or 0} requests were not sent or have no end"
     if not successes(by_status):
-        return "void", "no answer was a success: the times are those of errors"
+        return "void", "no response was a success: the times are those of errors"
     return "ok", None
 
 
 def _spread(document: Mapping[str, Any], name: str) -> Spread | str:
     told = section(document, name)
     if not count(told.get("n")):
-        return "no_answer"
+        return "no_response"
     p50, p95, p99, largest = (number(told.get(key)) for key in ("p50", "p95", "p99", "max"))
     return Spread(p50, p95, p99, largest, count(told.get("n")))
 

@@ -30,9 +30,9 @@ class Spread:
 
 
 def spread_of(values_s: Floats) -> Spread | str:
-    """Spread of measured times by the house's percentile rule, `no_answer` for none."""
+    """Spread of measured times by the house's percentile rule, `no_response` for none."""
     if not len(values_s):
-        return "no_answer"
+        return "no_response"
     ordered: list[float] = np.sort(values_s).tolist()
     p50, p95, p99 = (quantiles.percentile(ordered, share) for share in (0.5, 0.95, 0.99))
     return Spread(p50, p95, p99, ordered[-1], len(ordered))

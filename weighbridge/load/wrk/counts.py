@@ -34,7 +34,7 @@ class WrkCounts:
 
     @property
     def answered_count(self) -> int:
-        """Requests that got an answer of any status."""
+        """Requests that got a response of any status."""
         return sum(self.by_status.values())
 
     @property
@@ -85,7 +85,7 @@ def worth(found: WrkCounts, samples: WrkSamples | None) -> Worth:
     if not found.answered_count:
         return "void", "nothing completed"
     if not found.success_count:
-        return "void", "no answer was a success: the times are those of errors"
+        return "void", "no response was a success: the times are those of errors"
     # A reconnect after an idle close reserves a second slot in a script without a queue: doubled slots show it.
     idle_closes = samples is not None and samples.doubled_count > 0
     if found.repeat_count is None and found.broken_count and not idle_closes:

@@ -95,7 +95,7 @@ def _corrected(found: WrkCounts, usable: WrkSamples | None) -> Corrected:
 def _own_times(document: Mapping[str, Any], found: WrkCounts) -> Spread | str:
     """Return the times of wrk's own latency object; it has no p95, and its percentile(100) is 0 by a fault of wrk."""
     if not found.answered_count:
-        return "no_answer"
+        return "no_response"
     if found.success_count < found.answered_count:
         return "non_2xx_mixed" if found.success_count else "no_success"
     own = section(document, "latency_us")
@@ -116,7 +116,7 @@ def _lost(found: WrkCounts, usable: WrkSamples | None) -> LostRequests:
 def _notes(given: GivenWrk, found: WrkCounts, own: WrkSamples | None, usable: WrkSamples | None) -> tuple[str, ...]:
     slow, broken = found.tool_errors.get("timeout", 0), found.broken_count
     notes = {
-        f"{slow} answers took longer than wrk's -T: answered, but without a sample in its own times": bool(slow),
+        f"{slow} responses took longer than wrk's -T: answered, but without a sample in its own times": bool(slow),
         f"{broken} read and write errors: idle closes, reconnections and failures alike": bool(broken),
         f"{found.repeat_count} sends failed and were repeated at once, outside the schedule": bool(
             found.repeat_count

@@ -55,7 +55,7 @@ class WrkSamples:
         return not self.doubled_count and bool((self.sent_us - self.scheduled_us >= _EARLIEST_US).all())
 
     def response(self, *, has_schedule: bool) -> Spread | str:
-        """Done minus scheduled of the 2xx answers; without a schedule done minus sent."""
+        """Done minus scheduled of the 2xx responses; without a schedule done minus sent."""
         good = (self.status >= 200) & (self.status < 300)
         begun = self.scheduled_us if has_schedule else self.sent_us
         return spread_of((self.done_us[good] - begun[good]) / 1e6)

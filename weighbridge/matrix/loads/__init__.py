@@ -46,6 +46,6 @@ class Loads(Strict):
         return None if self.rate is None else self.rate.companion
 
     def loads(self, target: Target) -> Iterator[Load]:
-        """Yield every load for an answer in a mode."""
+        """Yield every load for a response in a mode."""
         for schema in self.asked:
             yield from schema.loads(target)

@@ -95,7 +95,7 @@ class ClientsLoad:
         return math.ceil(self.window_count / self.clients) * (answer.provider_time_s(mode) + added_s)
 
     def window_answer(self, answer: AnswerSpec) -> AnswerSpec:
-        """Return what the provider answers in the window."""
+        """Return what the provider sends in the window."""
         return answer
 
     def parts(self) -> tuple[LoadPart[ClientsLoad], ...]:
@@ -142,5 +142,5 @@ class ClientsSchema(Strict):
         yield (*_PATH, "counts"), self.counts
 
     def check(self, around: CheckContext) -> None:
-        """Raise InputError for a limit that an answer alone would reach."""
+        """Raise InputError for a limit that a response alone would reach."""
         check_timeout(self.timeout_s, around, (*_PATH, "timeout"))

@@ -1,4 +1,4 @@
-"""How much of an offered rate a probe takes that rides along beside a driver which sees no stamps, or why none does.
+"""How much of an offered rate the companion probe takes beside a driver that sees no stamps, or why none runs.
 
 The rule, for a rate R and windows of T seconds:
 
@@ -21,8 +21,8 @@ from weighbridge import quantiles
 from weighbridge.matrix.loads.contract import STRICT
 from weighbridge.matrix.strict import refused, shown
 
-# What a matrix may say: by the rule above, not at all, or requests a second.
-RideAlong = Literal["auto", "off"] | float
+# What a matrix may say: by the rule above, not at all, or requests per second.
+CompanionRate = Literal["auto", "off"] | float
 
 OFF = "off: the matrix wants no probe beside the driver (companion)"
 
@@ -61,7 +61,7 @@ class Whole:
     connections: int
 
 
-def companion_for(whole: Whole, driver: str, asked: RideAlong) -> Companion | str:
+def companion_for(whole: Whole, driver: str, asked: CompanionRate) -> Companion | str:
     """Return the companion of a load by this driver, or the reason why it has none."""
     if asked == "off":
         return OFF
@@ -111,4 +111,4 @@ def _asked(value: Any) -> Any:
     return float(value)
 
 
-AskedCompanion = Annotated[RideAlong, BeforeValidator(_asked)]
+AskedCompanion = Annotated[CompanionRate, BeforeValidator(_asked)]

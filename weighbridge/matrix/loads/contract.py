@@ -38,7 +38,7 @@ class LoadPart(Generic[Driven_co]):
 
 @dataclass(frozen=True)
 class Target:
-    """What loads are made for: an answer (of the matrix, in its order) in a mode, and the driver beside its own."""
+    """What loads are made for: a response (of the matrix, in its order) in a mode, and the driver beside its own."""
 
     answer: AnswerSpec
     is_first_answer: bool
@@ -56,7 +56,7 @@ class CheckContext:
 
 
 def check_timeout(timeout_s: float, around: CheckContext, path: KeyPath) -> None:
-    """Raise InputError for a limit of a request that an answer alone would reach."""
+    """Raise InputError for a limit of a request that a response alone would reach."""
     for name, answer in around.answers.items():
         longest_s = max(answer.provider_time_s(mode) for mode in around.modes)
         if timeout_s <= longest_s:

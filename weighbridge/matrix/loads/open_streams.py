@@ -23,12 +23,12 @@ _PATH = ("loads", "streams")
 
 @dataclass(frozen=True)
 class OpenStreamsLoad:
-    """How many streams are open at each step, and how long a step may take once the provider answers."""
+    """How many streams are open at each step, and how long a step may take once the provider responds."""
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
 
     counts: Annotated[tuple[int, ...], Field(description="Streams open at each step.")]
-    hold_s: Annotated[float, Field(description="Time that a step has once the provider answers.")]
+    hold_s: Annotated[float, Field(description="Time that a step has once the provider responds.")]
     timeout_s: Annotated[float, Field(description="Longest time of a step: the provider's delay and `hold_s`.")]
     kind: Annotated[Literal["streams"], Field(description="Open streams.")] = "streams"
 
@@ -68,11 +68,11 @@ class OpenStreamsLoad:
         return self.counts[-1]
 
     def expected_s(self, answer: AnswerSpec, mode: Mode, *, added_s: float = 0.0) -> float:  # noqa: ARG002
-        """Return how long the window takes: as long as one of its answers."""
+        """Return how long the window takes: as long as one of its responses."""
         return self.window_answer(answer).provider_time_s(mode)
 
     def window_answer(self, answer: AnswerSpec) -> AnswerSpec:
-        """Return the answer with its chunks a step apart, so many that it lasts one step more than needed."""
+        """Return the response with its chunks a step apart, so many that it lasts one step more than needed."""
         steps = sum(count > 0 for count in self.counts)
         return replace(answer, chunk_count=steps + 2, gap_s=step_s(answer, self.hold_s))
 

@@ -1,4 +1,4 @@
-"""Arrival rates: an open loop of so many requests a second for a time, alone or with a companion probe."""
+"""Arrival rates: an open loop of so many requests per second for a time, alone or with a companion probe."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import BeforeValidator, ConfigDict, Field
 
 from weighbridge.errors import InputError
-from weighbridge.matrix.loads.companion import AskedCompanion, Companion, RideAlong, Whole, companion_for, most_rps
+from weighbridge.matrix.loads.companion import (
+    AskedCompanion,
+    Companion,
+    CompanionRate,
+    Whole,
+    companion_for,
+    most_rps,
+)
 from weighbridge.matrix.loads.contract import (
     STRICT,
     CheckContext,
@@ -29,7 +36,7 @@ from weighbridge.matrix.yamltext import KeyPath
 DAY_S = 24 * 3600.0
 # More than this in one window is a slip of the pen, not a measurement.
 REQUEST_LIMIT = 10_000_000
-# What an answer may take beyond the provider's own time before a cap on connections is felt (METHOD section 2).
+# What a response may take beyond the provider's own time before a cap on connections is felt (METHOD section 2).
 GATEWAY_ALLOWANCE_S = 0.05
 AUTO_CONNECTIONS_MIN = 32
 # Room that a cap on connections should leave (METHOD section 2).
@@ -102,7 +109,7 @@ class RateLoad:
         return self.window_count / self.rate_rps
 
     def window_answer(self, answer: AnswerSpec) -> AnswerSpec:
-        """Return what the provider answers in the window."""
+        """Return what the provider sends in the window."""
         return answer
 
     def parts(self) -> tuple[LoadPart[RateLoad], ...]:
@@ -127,7 +134,7 @@ class RateLoad:
         )
         return (LoadPart("driver", None, main), LoadPart("companion", own.driver, beside))
 
-    def with_companion(self, driver: str, asked: RideAlong) -> RateLoad:
+    def with_companion(self, driver: str, asked: CompanionRate) -> RateLoad:
         """Return the same load with a companion by this driver, or with the reason why it has none."""
         whole = Whole(self.rate_rps, self.duration_s, self.request_count, self.connections)
         found = companion_for(whole, driver, asked)
@@ -148,7 +155,7 @@ class RateLoad:
         main = self.parts()[0].load
         few = few_samples(main.request_count)
         if few is not None:
-            by = " by the driver, beside the probe that rides along" if self.companion else ""
+            by = " by the driver, beside the companion probe" if self.companion else ""
             remark = f"{self.rate_rps:g} per second measures {main.request_count:,} requests in a run{by}; {few}"
             yield "requests_below_percentile", (*_PATH, "duration"), remark
         needed = ROOM * self.rate_rps * (answer.provider_time_s(mode) + GATEWAY_ALLOWANCE_S)
@@ -170,7 +177,7 @@ class RateSchema(Strict):
         alias="duration", description="Length of a window, such as 30s."
     )
     warmup_count: Warmup = Field(default=25, alias="warmup", description="Requests before each window.")
-    # None: computed for each rate, mode and answer.
+    # None: computed for each rate, mode and response.
     connections: Annotated[int | None, whole_or_auto(1, 20_000, "connections")] = Field(
         default=None, description="Cap on connections, or auto."
     )
@@ -224,6 +231,6 @@ class RateSchema(Strict):
 
 
 def auto_connections(rate_rps: float, answer: AnswerSpec, mode: Mode) -> int:
-    """Return connections that leave twice the room that a gateway needs which adds 50 ms to each answer."""
+    """Return connections that leave twice the room that a gateway needs which adds 50 ms to each response."""
     expected_s = answer.provider_time_s(mode) + GATEWAY_ALLOWANCE_S
     return max(AUTO_CONNECTIONS_MIN, math.ceil(round(2 * rate_rps * expected_s, 6)))

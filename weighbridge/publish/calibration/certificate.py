@@ -12,6 +12,7 @@ from itertools import groupby
 from weighbridge.publish.text import numbers
 from weighbridge.publish.text.sanitise import plain
 from weighbridge.publish.views.columns import number_column
+from weighbridge.publish.views.labels import MODE_TEXT
 from weighbridge.publish.views.views import (
     CertificateSection,
     Fact,
@@ -29,7 +30,7 @@ from weighbridge.record.summary import Summary
 FIGURES = ("p50", "p95", "p99")
 AROUND = {
     "quiet": "on a quiet machine",
-    "busy": "beside an injected busy neighbour",
+    "busy": "beside an injected noisy neighbour",
     "jitter": "while the provider's own time jitters",
 }
 _HOW = {"mixed": "lanes mixed request by request", "cell": "each delay a cell of its own"}
@@ -73,7 +74,7 @@ def verdict_text(summary: Summary) -> str:
 def facts(found: Certificate) -> Iterator[Fact]:
     """Yield everything but the delays: resolution, jitter, faults, baselines, stamps, CPU, ceiling."""
     for (mode, arrangement), pairs in groupby(found.resolution, key=lambda one: (one.mode, one.arrangement)):
-        yield Fact(f"resolution, {mode}, {_HOW[arrangement]}", _resolution_text(tuple(pairs)))
+        yield Fact(f"resolution, {MODE_TEXT[mode]}, {_HOW[arrangement]}", _resolution_text(tuple(pairs)))
     for one in found.jitter:
         yield Fact(
             f"added time against shift under jitter, {one.mode} {one.figure}",
@@ -148,7 +149,9 @@ def grouped(found: Certificate) -> Iterator[DelayGroup]:
         section = sections.setdefault((row.mode, row.arrangement, row.condition), {})
         section.setdefault(row.delay, []).append(row)
     for (mode, arrangement, around), delays in sections.items():
-        yield DelayGroup(f"{mode}, {AROUND[around]}", _HOW[arrangement], tuple(map(tuple, delays.values())))
+        yield DelayGroup(
+            f"{MODE_TEXT[mode]}, {AROUND[around]}", _HOW[arrangement], tuple(map(tuple, delays.values()))
+        )
 
 
 def outcome(rows: Iterable[DelayResult]) -> str:
@@ -212,6 +215,6 @@ def _rig_facts(found: Certificate) -> Iterator[Fact]:
         )
     ceiling = found.mock_ceiling_rps
     text = (
-        f"{numbers.rps(ceiling.value)} answers per second" if isinstance(ceiling, Figure) else plain(ceiling.absent)
+        f"{numbers.rps(ceiling.value)} responses per second" if isinstance(ceiling, Figure) else plain(ceiling.absent)
     )
     yield Fact("ceiling of the mock provider", text)

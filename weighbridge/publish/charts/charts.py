@@ -22,7 +22,7 @@ from weighbridge.publish.text.sanitise import code, plain
 from weighbridge.publish.text.wording import absence_text
 from weighbridge.publish.views.cells import reliable
 from weighbridge.publish.views.headline import measures_added
-from weighbridge.publish.views.labels import Names, is_baseline
+from weighbridge.publish.views.labels import MODE_TEXT, Names, is_baseline
 from weighbridge.publish.views.rows import grouped, ordered
 from weighbridge.publish.views.shared import has_figures, loaded_warning, message
 from weighbridge.publish.views.views import Chart
@@ -84,7 +84,7 @@ def charts(summary: Summary, names: Names, anchor: str) -> tuple[Chart, ...]:
         for kind, cells in by_kind(here).items():
             found += _added(names, cells, f"{LOAD_WORDS[kind].how}{where}")
         found += [
-            Picture(f"Shift {LOAD_WORDS[kind].how}{where}", _SHIFT_AXIS, _shift(names, cells))
+            Picture(f"Shift, {LOAD_WORDS[kind].how}{where}", _SHIFT_AXIS, _shift(names, cells))
             for kind, cells in by_kind(here).items()
         ]
         found += _first_byte(names, here, where)
@@ -98,18 +98,18 @@ _SHIFT_AXIS = "shift of the response time, ms"
 
 
 def _added(names: Names, cells: list[CellSummary], where: str) -> Iterator[Picture]:
-    """Yield one picture of plain answers, one of streams with both times side by side; the baseline in each panel."""
+    """Yield one picture of plain responses, one of streams with both times; the baseline in each panel."""
     plain_cells = [cell for cell in cells if cell.mode == "plain"]
     streams = [cell for cell in cells if cell.mode == "stream"]
     if measures_added(plain_cells):
         points = _with_baselines(names, plain_cells, (("added_ms", ""),))
-        yield Picture(f"Added time {where}: plain answers", "added time, ms", points)
+        yield Picture(f"Added time, {where}: non-streaming responses", "added time, ms", points)
     if measures_added(streams):
         both: tuple[_Series, ...] = (
             ("added_first_ms", " · to the first content"),
             ("added_total_ms", " · to the end"),
         )
-        yield Picture(f"Added time {where}: streams", "added time, ms", _with_baselines(names, streams, both))
+        yield Picture(f"Added time, {where}: streams", "added time, ms", _with_baselines(names, streams, both))
 
 
 _Series = tuple[TimeKey, str]
@@ -134,7 +134,9 @@ def _first_byte(names: Names, cells: list[CellSummary], where: str) -> Iterator[
     serial = [cell for cell in _measured(names, cells) if cell.load.is_serial]
     if any(cell.has("added_first_ms") for cell in serial):
         return
-    points = [ChartPoint(cell, cell.timing("ttfb_shift_ms"), cell.mode, names.policy(cell)) for cell in serial]
+    points = [
+        ChartPoint(cell, cell.timing("ttfb_shift_ms"), MODE_TEXT[cell.mode], names.policy(cell)) for cell in serial
+    ]
     yield Picture(
         f"Time to first byte at one client{where}",
         "shift of the time to first byte, ms",

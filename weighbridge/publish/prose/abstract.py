@@ -16,13 +16,19 @@ from weighbridge.publish.text.sanitise import plain
 from weighbridge.publish.text.wording import grade_text
 from weighbridge.publish.views.cells import interval_text, reliable
 from weighbridge.publish.views.headline import BY_MODE, has_reliable_added
-from weighbridge.publish.views.labels import Names, answer_text, is_baseline, settings_text, timed
+from weighbridge.publish.views.labels import (
+    MODE_TEXT,
+    Names,
+    answer_text,
+    chain_text,
+    is_baseline,
+    settings_text,
+    timed,
+)
 from weighbridge.publish.views.shared import has_figures, message
 from weighbridge.record.figures import Timing, TimingOrAbsent
 from weighbridge.record.metrics import METRICS
 from weighbridge.record.summary import CellSummary, Summary
-
-_MODE_WORDS = {"plain": "plain", "stream": "streamed"}
 
 
 def answer(summary: Summary, names: Names) -> tuple[str, str, str]:
@@ -39,22 +45,23 @@ def _compared(summary: Summary, names: Names) -> str:
     measured = [
         names.full(g.id) + _version(g.version) for g in summary.gateways if g.kind != "baseline" and g.id in present
     ] or ["no gateway"]
-    chains = [plain(chain, limit=40) for chain in names.chains]
     modes = list(dict.fromkeys(cell.mode for cell in cells))
     used = dict.fromkeys((cell.answer, cell.mode) for cell in cells)
-    provider = [f"{mode}: {answer_text(names.answers[name], mode)}" for name, mode in used if name in names.answers]
+    provider = [
+        f"{MODE_TEXT[mode]}: {answer_text(names.answers[name], mode)}" for name, mode in used if name in names.answers
+    ]
     reported = f" ({'; '.join(dict.fromkeys(provider))})" if provider else ""
     host = summary.host
     cpu = f"{plain(host.cpu_model, limit=80)}, " if host.cpu_model else ""
-    chain = f"chain {chains[0]}" if len(chains) == 1 else f"chains {numbers.listed(chains)}"
+    chain = numbers.listed([chain_text(one) for one in names.chains])
     disks = (
         f" on disks {numbers.listed([plain(disk, limit=40) for disk in names.disks])}" if names.varies_disk else ""
     )
-    kinds = numbers.listed([_MODE_WORDS[mode] for mode in modes])
+    kinds = numbers.listed([MODE_TEXT[mode] for mode in modes])
     return (
         f"On one machine ({cpu}{numbers.plural(host.cpu_count, 'logical CPU')}), {numbers.listed(measured)} "
-        f"{'was' if len(measured) == 1 else 'were'} weighed against a direct connection to a mock "
-        f"provider{reported}: {chain}{disks}, {kinds} answers, {loads_text([cell.load for cell in cells])}."
+        f"{'was' if len(measured) == 1 else 'were'} measured against a direct connection to a mock "
+        f"provider{reported}: {chain}{disks}, {kinds} responses, {loads_text([cell.load for cell in cells])}."
     )
 
 
@@ -65,7 +72,7 @@ def _version(version: str | None) -> str:
 def _costs(summary: Summary, names: Names) -> str:
     headline = _headline(timed(summary), names)
     if not headline:
-        return open_streams_text(summary, names) or "No gateway was weighed, so there is no cost to tell."
+        return open_streams_text(summary, names) or "No gateway was measured, so there is no cost to report."
     first = headline[0]
     load = "one client" if first.load.is_serial else load_text(first.load)
     preposition = LOAD_WORDS[first.load.kind].preposition
@@ -76,7 +83,11 @@ def _costs(summary: Summary, names: Names) -> str:
     ]
     baseline = _baseline_text(summary, headline)
     start = f"{preposition} {load} and {names.policy(first)}{disk}, {'; '.join([*parts, *baseline])}."
-    return f"A smoke run, so no claims: {start[:1].lower()}{start[1:]}" if summary.grade == "smoke" else start
+    return (
+        f"Smoke run (setup check only, do not quote): {start[:1].lower()}{start[1:]}"
+        if summary.grade == "smoke"
+        else start
+    )
 
 
 def _headline(summary: Summary, names: Names) -> list[CellSummary]:
@@ -104,7 +115,7 @@ def _gateway_cost(names: Names, cells: list[CellSummary]) -> str:
     added = [text for cell in cells for text in _added_texts(cell)]
     shifted = [cell for cell in cells if not _added_texts(cell)]
     shifts = [text for cell in shifted if (text := _shift_text(cell))]
-    others = [f"{message(cell)} ({cell.mode})" for cell in shifted if not _shift_text(cell)]
+    others = [f"{message(cell)} ({MODE_TEXT[cell.mode]})" for cell in shifted if not _shift_text(cell)]
     sentences = (
         f"adds at the median {numbers.listed(added)}{_cpu_text(cells)}" if added else "",
         f"shifts the median by {' and '.join(shifts)}{'' if added else _cpu_text(cells)}" if shifts else "",
@@ -113,7 +124,7 @@ def _gateway_cost(names: Names, cells: list[CellSummary]) -> str:
 
 
 def _added_texts(cell: CellSummary) -> list[str]:
-    """Return `0.52 ms (0.49 to 0.55, p95 0.81) to plain answers`; of a stream both times."""
+    """Return `0.52 ms (0.49 to 0.55, p95 0.81) to non-streaming responses`; of a stream both times."""
     if not has_figures(cell):
         return []
     found = []
@@ -135,8 +146,8 @@ def _beside(timing: TimingOrAbsent, high: str) -> str:
 def _cpu_text(cells: list[CellSummary]) -> str:
     """Return the CPU per request of the same cells; the load is that of the sentence."""
     known = [(cell.mode, cell.known("cpu_ms_per_request")) for cell in cells if has_figures(cell)]
-    reported = [f"{numbers.per_request(cpu)} ms ({mode})" for mode, cpu in known if cpu is not None]
-    return f", and uses {numbers.listed(reported)} of CPU a request" if reported else ""
+    reported = [f"{numbers.per_request(cpu)} ms ({MODE_TEXT[mode]})" for mode, cpu in known if cpu is not None]
+    return f", and uses {numbers.listed(reported)} of CPU per request" if reported else ""
 
 
 def _baseline_text(summary: Summary, headline: list[CellSummary]) -> list[str]:
@@ -159,7 +170,7 @@ def _shift_text(cell: CellSummary) -> str:
     if not has_figures(cell) or middle is None:
         return ""
     beside = _beside(cell.timing("shift_ms"), "p95 by")
-    return f"{numbers.ms(middle)} ms{beside} on {'plain answers' if cell.mode == 'plain' else 'streams'}"
+    return f"{numbers.ms(middle)} ms{beside} on {MODE_TEXT[cell.mode]} responses"
 
 
 def _sure(summary: Summary) -> str:
@@ -168,5 +179,6 @@ def _sure(summary: Summary) -> str:
     value = (
         f"Each value is the median of {numbers.plural(runs, 'accepted run')}" if runs > 1 else "Each value is one run"
     )
-    loaded = "; other work loaded the machine" if summary.loaded_machine else ""
-    return f"{value} on one boot of one host ({kept}){loaded}; grade {summary.grade}: {grade_text(summary.grade)}."
+    loaded = "; other processes were using the CPU" if summary.loaded_machine else ""
+    grade = f"grade {summary.grade}: {grade_text(summary.grade)}"
+    return f"{value} on one machine without a reboot ({kept}){loaded}; {grade}."

@@ -16,7 +16,7 @@ from weighbridge.record.summary import Summary
 
 _MOCKS = """\
 A mock provider that speaks the OpenAI chat-completions form and a mock control plane run on the machine under
-test and answer on loopback. No real model takes part.
+test and respond on loopback. No real model takes part.
 """
 _BLOCKS = """\
 A block holds every selected cell once, in a fresh order drawn from the seed; the lane without a gateway (the
@@ -28,7 +28,7 @@ request through it succeeds for two seconds, or as long as its recipe says. One 
 then compared with what the provider sent; what a gateway claims is tried, not believed.
 """
 _WINDOWS = """\
-The provider counts requests and distinct prompts, so an answer that a cache gave is seen. Warm-up requests are left
+The provider counts requests and distinct prompts, so a response that a cache gave is seen. Warm-up requests are left
 out, and so is the first request of each connection, which pays for its connect.
 """
 _PROMPTS = {
@@ -43,17 +43,17 @@ is repeated, at most up to twice the wanted runs; what the gateway spoiled is no
 rejected run is kept with its reason. No sample is dropped as an outlier.
 """
 _STAMPS = """\
-Stamps are letters in the text of an answer and of every chunk, with a check letter; each prompt carries its own
-reference. An answer whose stamp was lost or bent has no added time; a stamp older than its request is a cache's
-answer and voids the cell.
+Stamps are letters in the text of a response and of every chunk, with a check letter; each prompt carries its own
+reference. A response whose stamp was lost or bent has no added time; a stamp older than its request is a cache's
+response and voids the cell.
 """
 _SAMPLE_RULE = """\
 A percentile with at least 10 samples beyond it is a figure (p95 needs 200 requests, p99 1,000). With 1 to 9
 beyond it is grey, carries its rank and stays out of intervals, sentences and charts; with none it is absent. Figure
 and interval are one estimator. Of six runs and more it is the median with its order-statistic interval (95 %), of two
 to five the median with the lowest to the highest run, of a single run the percentile with its interval by ranks,
-widened by the scatter of 20 consecutive batches. None is of pooled requests, and all cover blocks of one boot of one
-host.
+widened by the scatter of 20 consecutive batches. None is of pooled requests, and all cover blocks on one machine
+without a reboot.
 """
 
 
@@ -93,15 +93,15 @@ def prompts_text(summary: Summary) -> str:
     return " ".join(told)
 
 
-def _order_text(summary: Summary, drawers: Sequence[str]) -> str:
+def _order_text(summary: Summary, catch_alls: Sequence[str]) -> str:
     """Return who drew from the prompts of a window, and who sent them one after the other."""
     sent = {cell.driver for cell in summary.cells if cell.runs_attempted}
     sent |= {cell.load.companion.driver for cell in summary.cells if cell.load.companion is not None}
     parts = []
-    if drawers:
-        parts.append(f"{_names(drawers)} drew from them at random, with replacement")
-    if sent - set(drawers):
-        parts.append(f"{_names(sorted(sent - set(drawers)))} sent them in their order")
+    if catch_alls:
+        parts.append(f"{_names(catch_alls)} drew from them at random, with replacement")
+    if sent - set(catch_alls):
+        parts.append(f"{_names(sorted(sent - set(catch_alls)))} sent them in their order")
     return ", ".join(parts) or "none was sent"
 
 
@@ -157,7 +157,7 @@ def _control_plane(summary: Summary) -> str:
     calls = [value for value in reported if value]
     tail = "Calls in the path of a request add network time when it is remote."
     if not calls:
-        return f"The mock control plane answers on loopback. {tail}"
+        return f"The mock control plane responds on loopback. {tail}"
     low, high = numbers.per_request(min(calls)), numbers.per_request(max(calls))
     amount = low if low == high else f"{low} to {high}"
     return f"Gateways that use one made {amount} calls per request, background calls included, on loopback. {tail}"

@@ -21,7 +21,7 @@ def open_streams_text(summary: Summary, names: Names) -> str:
     if not cells:
         return ""
     parts = [f"{names.full(cell.gateway, cell.settings)} {_reported(cell)} ({names.policy(cell)})" for cell in cells]
-    start = "A smoke run, so no claims: one" if summary.grade == "smoke" else "One"
+    start = "Smoke run (setup check only, do not quote): one" if summary.grade == "smoke" else "One"
     return f"{start} more open stream takes of a gateway's memory: {'; '.join(parts)}."
 
 

@@ -11,7 +11,7 @@ from weighbridge.record.summary import GatewaySummary, Summary
 
 
 def provenance(summary: Summary, names: Names) -> tuple[FactList, ...]:
-    """Return all that says what was weighed, with what and where."""
+    """Return all that says what was measured, with what and where."""
     return (
         FactList("Gateways", tuple(_gateway(summary, names, gateway) for gateway in summary.gateways)),
         FactList("Tools", tuple(_tool(tool) for tool in summary.provenance.tools)),

@@ -23,10 +23,10 @@ from weighbridge.record.summary import CellSummary, Slope, Summary
 
 _LEGS_TEXT = (
     "The request path runs from the first byte written by the client to the whole request read by the provider, the "
-    "response path from the provider's send to the answer read (of streams: to the first content). Percentiles of "
+    "response path from the provider's send to the response read (of streams: to the first content). Percentiles of "
     "legs do not add up to those of the sum. Connecting is in neither leg: it has a time of its own, beside the "
     "connections opened per request. The first request is the one that a gateway served first after its start. "
-    "Stamps: answers whose own two instants came through whole, of all attempts; the others have no added time."
+    "Stamps: responses whose own two instants came through whole, of all attempts; the others have no added time."
 )
 _SLOPE_TEXT = (
     "The p50 of added time as a straight line through cells that differ in nothing but payload or answer: one line "
@@ -35,7 +35,7 @@ _SLOPE_TEXT = (
 )
 _AXES = {"payload_kib": "KiB of prompt", "answer_chunks": "chunk of answer"}
 _FIGURES: Mapping[str, str] = {
-    "added_ms": "to the end of a plain answer",
+    "added_ms": "to the end of a non-streaming response",
     "added_first_ms": "to the first content of a stream",
     "added_total_ms": "to the end of a stream",
 }

@@ -25,7 +25,7 @@ from weighbridge.publish.views.views import Table, TableCell, TableColumn, Table
 from weighbridge.record.figures import Absent
 from weighbridge.record.summary import CellSummary, Summary
 
-_MODES = {"plain": "plain answers", "stream": "streams"}
+_MODES = {"plain": "non-streaming responses", "stream": "streams"}
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,9 @@ def _rates(cell: CellSummary, notes: Notes) -> tuple[TableCell, ...]:
     achieved = cells_of(cell, (_ACHIEVED,), notes)
     most = cell.count("in_flight_max_count")
     in_flight = numbers.ABSENT if most is None else numbers.count(most)
-    flight = TableCell(f"{in_flight} of {numbers.count(cell.load.connections)}", label="In flight of cap", css="n")
+    flight = TableCell(
+        f"{in_flight} of {numbers.count(cell.load.connections)}", label="Max in flight / limit", css="n"
+    )
     if cell.load.has_schedule:
         offered = numbers.ABSENT if cell.offered_rps is None else numbers.short(cell.offered_rps)
         return (TableCell(offered, label="Offered/s", css="n"), *achieved, flight)
@@ -179,7 +181,7 @@ def _rate_columns(load: Load) -> tuple[TableColumn, ...]:
     pair = (offered, *columns_of((_ACHIEVED,))) if load.has_schedule else columns_of((_ACHIEVED, _BOUND))
     return (
         *pair,
-        number_column("in flight of cap", "In flight of cap"),
+        number_column("max in flight / limit", "Max in flight / limit"),
         number_column("runs accepted", "Runs accepted"),
     )
 

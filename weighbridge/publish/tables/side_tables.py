@@ -7,7 +7,7 @@ from weighbridge.publish.text.wording import absence_text
 from weighbridge.publish.views.cells import Notes
 from weighbridge.publish.views.columns import Show, cells_of, columns_of, groups_of, number_column, shown
 from weighbridge.publish.views.conditions import heading, setting_text
-from weighbridge.publish.views.labels import Names, is_baseline
+from weighbridge.publish.views.labels import MODE_TEXT, Names, is_baseline
 from weighbridge.publish.views.rows import RowMaker, head_columns, sections
 from weighbridge.publish.views.shared import has_figures, loaded_warning, message
 from weighbridge.publish.views.views import Table, TableCell, TableColumn, TableGroup
@@ -16,7 +16,7 @@ from weighbridge.record.summary import CellSummary, Summary
 
 _TTFB_TEXT = (
     "Time from the actual start of a request to the first byte of its body, with one client. A gateway that checks "
-    "the whole answer before it lets any of it out buffers the stream: its figure then nears the length of the "
+    "the whole response before it lets any of it out buffers the stream: its figure then nears the length of the "
     "stream. It says “buffered”, not “slow”."
 )
 _DRIVER_TEXT = (
@@ -89,7 +89,7 @@ def _ttfb_remarks(
         measured = [cell for cell in gone if has_figures(cell)] or gone
         times = [cell.timing("ttfb_ms") for cell in measured]
         reported = sorted({absence_text(one) for one in times if isinstance(one, Absent)})
-        remarks.append(f"Absent for {mode} answers: {' or '.join(reported)}.")
+        remarks.append(f"Absent for {MODE_TEXT[mode]} responses: {' or '.join(reported)}.")
     return tuple(remarks)
 
 

@@ -27,7 +27,7 @@ from weighbridge.record.summary import CellSummary, Summary
 _TIMES_TEXT = (
     "TTFB is the time to the first byte of the body, TTFT to the first content; both count from the actual start of "
     "a request, the response time from the intended one. A first byte is not yet content: a gateway may send headers "
-    "or an empty event early. A gateway that checks the whole answer before it lets any of it out buffers the "
+    "or an empty event early. A gateway that checks the whole response before it lets any of it out buffers the "
     "stream: its first content then nears the end of the stream."
 )
 _CHUNKS_TEXT = (
@@ -58,7 +58,7 @@ _CHUNKS = (
     Show("forwarding_ms", percentiles=_PAIR),
     Show("gap_distortion_ms", percentiles=_PAIR),
 )
-_FLAGS = frozenset({"answers_changed", "events_merged", "stalls", "mock_late", "probe_lagged", "no_stamps"})
+_FLAGS = frozenset({"responses_changed", "events_merged", "stalls", "mock_late", "probe_lagged", "no_stamps"})
 
 
 def stream_tables(summary: Summary, names: Names, anchor: str) -> tuple[Table, ...]:

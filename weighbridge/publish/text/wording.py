@@ -25,7 +25,7 @@ ADDED_BASELINE_TEXT = (
     "measure; nothing is subtracted from the others."
 )
 SELF_REPORTED_TEXT = (
-    "Self-reported is what a gateway says of itself in a header of its answers, in the same requests as the added "
+    "Self-reported is what a gateway says of itself in a header of its responses, in the same requests as the added "
     "time beside it; it is never a source of ours."
 )
 SHIFT_ALONE_TEXT = (
@@ -38,8 +38,8 @@ SHIFT_TEXT = (
 )
 BOUND_TEXT = (
     "With more than one client at a time the response time is bounded by the throughput: each client waits for "
-    "its answer, so N clients ÷ mean response time is what the lane serves. Both stand side by side; read such a row "
-    "as a capacity, not as a cost per request."
+    "its response, so N clients ÷ mean response time is what the lane serves. Both stand side by side; read such a "
+    "row as a capacity, not as a cost per request."
 )
 
 GRADES: Mapping[Grade, str] = MappingProxyType(

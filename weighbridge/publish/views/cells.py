@@ -15,7 +15,7 @@ from weighbridge.record.figures import PERCENTILES, Absent, Figure, Interval, Pe
 # A spread of the runs below this share of the value is not worth a line of its own.
 _SPREAD = 0.01
 # What every interval covers, and all that it covers.
-ONE_BOOT = "it covers blocks of one boot of one host"
+ONE_BOOT = "it covers blocks on one machine without a reboot"
 # Behind a number in a terminal that is not reliable.
 GREY = "?"
 
@@ -106,7 +106,7 @@ def span_text(found: Interval | None, write: Callable[[float], str]) -> str:
 
 
 def kind_text(found: Interval, run_count: int) -> str:
-    """Tell what an interval is: `lowest to highest of 3 runs`; all cover blocks of one boot of one host."""
+    """Tell what an interval is: `lowest to highest of 3 runs`; all cover blocks on one machine without a reboot."""
     runs = numbers.plural(run_count, "run")
     ranks = median_ranks(run_count) or (1, run_count)
     told = {

@@ -13,7 +13,7 @@ from weighbridge.publish.text.load_wording import load_text
 from weighbridge.publish.text.sanitise import plain
 from weighbridge.publish.views.cells import ONE_BOOT
 from weighbridge.publish.views.headline import added_of
-from weighbridge.publish.views.labels import Names, answer_text
+from weighbridge.publish.views.labels import MODE_TEXT, Names, answer_text
 from weighbridge.record.campaign import CpuPlanFacts
 from weighbridge.record.figures import Timing
 from weighbridge.record.summary import CellSummary, Summary
@@ -29,7 +29,7 @@ def setting_text(summary: Summary, names: Names, cells: Sequence[CellSummary]) -
     for answer, mode in used:
         if answer in names.answers:
             name = f" {plain(answer, limit=40)}" if "answer" in names.varies else ""
-            provider.append(f"{answer_text(names.answers[answer], mode)} ({mode}{name})")
+            provider.append(f"{answer_text(names.answers[answer], mode)} ({MODE_TEXT[mode]}{name})")
     return (
         f"The mock provider {' and '.join(provider) or 'answers by its own schedule'}. "
         f"{drivers_text(cells)}. {_connections_text(cells)}. {heading(summary)}"

@@ -17,7 +17,7 @@ BY_MODE: Mapping[str, tuple[TimeKey, ...]] = {
 
 
 def added_key(cell: CellSummary) -> TimeKey:
-    """Return the added time that leads: of plain answers, or of streams to their first content."""
+    """Return the added time that leads: of non-streaming responses, or of streams to their first content."""
     return BY_MODE[cell.mode][0]
 
 

@@ -1,4 +1,4 @@
-"""How gateways, loads and answers are named, and in which order they stand. Built once from a summary.
+"""How gateways, loads and responses are named, and in which order they stand. Built once from a summary.
 
 The label of a mock is part of its name here, so that no view can leave it out.
 """
@@ -19,8 +19,15 @@ from weighbridge.publish.text.wording import MOCK_LABEL
 from weighbridge.record.summary import CellSummary, GatewaySummary, Summary
 
 _MODES = ("plain", "stream")
+# What readers call the modes of a matrix.
+MODE_TEXT = {"plain": "non-streaming", "stream": "streaming"}
 # Axes that are named where a campaign varies them.
 _LISTED = tuple(axis for axis in AXES if axis.listed is not None)
+
+
+def chain_text(chain: str) -> str:
+    """Return a chain as readers meet it: `no policies`, or `chain starter`."""
+    return "no policies" if chain == "none" else f"chain {plain(chain, limit=40)}"
 
 
 @dataclass(frozen=True)
@@ -62,17 +69,17 @@ class Names:
         return f"{text} ({label})" if label else text
 
     def work(self, cell: CellSummary) -> str:
-        """Return what a cell was asked to do, without gateway and load: `chain none · plain`."""
-        return f"{self.policy(cell)} · {cell.mode}"
+        """Return what a cell was asked to do, without gateway and load: `no policies · non-streaming`."""
+        return f"{self.policy(cell)} · {MODE_TEXT[cell.mode]}"
 
     def policy(self, cell: CellSummary) -> str:
         """Return the chain, with the axes such as payload and answer that the matrix varies."""
         varied_ones = (axis for axis in _LISTED if axis.name in self.varies)
         more = (f"{axis.name} {plain(axis.read(cell), limit=40)}" for axis in varied_ones)
-        return " · ".join([f"chain {plain(cell.chain, limit=40)}", *more])
+        return " · ".join([chain_text(cell.chain), *more])
 
     def where(self, cell: CellSummary) -> str:
-        """Return everything but the gateway: `chain none · plain · 50/s`, and the disk where several are compared."""
+        """Return everything but the gateway: `no policies · non-streaming · 50/s`, and the disk if several."""
         disk = f" · disk {plain(cell.disk, limit=40)}" if self.varies_disk else ""
         return f"{self.work(cell)} · {load_text(cell.load)}{disk}"
 
@@ -126,7 +133,7 @@ def answer_text(answer: AnswerSpec, mode: str) -> str:
     """Return what the mock provider does: `answers after 20 ms`."""
     delay = numbers.duration(answer.delay_s)
     if mode == "plain":
-        return f"answers after {delay}"
+        return f"responds after {delay}"
     gap = numbers.duration(answer.gap_s)
     return f"sends the first of {answer.chunk_count} chunks after {delay}, then one every {gap}"
 

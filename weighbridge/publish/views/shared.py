@@ -20,8 +20,8 @@ BASELINE_ABSENT = Absent(absent="baseline")
 
 
 def loaded_warning(summary: Summary) -> str:
-    """Return the words that stand on every page, table and chart when other work loaded the machine; else empty."""
-    return "Other work loaded the machine during accepted runs" if summary.loaded_machine else ""
+    """Return the warning of every page, table and chart when other processes used the CPU; else empty."""
+    return "Other processes were using the CPU during accepted runs" if summary.loaded_machine else ""
 
 
 def loaded_detail(summary: Summary) -> str:

@@ -127,7 +127,7 @@ class Table:
 
     @property
     def has_warning(self) -> bool:
-        """Whether other work loaded the machine."""
+        """Whether other processes were using the CPU."""
         return bool(self.warning)
 
     @property
@@ -159,7 +159,7 @@ class Chart:
 
     @property
     def has_warning(self) -> bool:
-        """Whether other work loaded the machine."""
+        """Whether other processes were using the CPU."""
         return bool(self.warning)
 
 
@@ -210,7 +210,7 @@ class CertificateSection:
 
 @dataclass(frozen=True)
 class CampaignPage:
-    """A campaign as a page shows it, from the answer to the command that repeats it."""
+    """A campaign as a page shows it, from the abstract to the command that repeats it."""
 
     anchor: str
     title: str

@@ -33,7 +33,7 @@ class CommandRunner(Protocol):
     """Who runs a command to its end and owns its processes."""
 
     def run(self, command: Command, *, watch: Callable[[], str | None] | None = None) -> Ended:
-        """How the command ended, its secrets masked in the output; `watch` is called a few times a second."""
+        """How the command ended, its secrets masked in the output; `watch` is called a few times per second."""
         ...
 
 
@@ -41,8 +41,8 @@ class CommandRunner(Protocol):
 class Workshop:
     """What an installer works with.
 
-    `environ` is the caller's environment, of which installers see what `surroundings` lets through. `uv` stands
-    for the uv program; None takes the one that comes with Weighbridge.
+    `environ` is the caller's environment, of which installers see what `installer_environment` lets through. `uv`
+    stands for the uv program; None takes the one that comes with Weighbridge.
     """
 
     runner: CommandRunner

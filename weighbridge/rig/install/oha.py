@@ -72,7 +72,7 @@ def find_oha(home: Path, path_env: str) -> Search:
         if version is not None and _numbers(version) >= MINIMUM:
             facts = ToolFacts(name="oha", version=version, sha256=sha256_of(Path(on_path)), source="path")
             return Search(Tool(Path(on_path), facts))
-        what = f"is version {version}" if version else "does not tell its version"
+        what = f"is version {version}" if version else "does not report its version"
         remark = f"the oha on PATH {what} and is not used: Weighbridge needs {MINIMUM_TEXT} or later"
     own = next((tool for build in BUILDS if (tool := _own(home, build)) is not None), None)
     return Search(own, remark)

@@ -23,7 +23,7 @@ def find_on_path(wanted: OnPath, path_env: str) -> Search:
         return Search(None)
     version = version_of(wanted, Path(place), path_env)
     if version is None or _numbers(version) < wanted.minimum:
-        what = f"is version {version}" if version else "does not tell its version"
+        what = f"is version {version}" if version else "does not report its version"
         remark = f"the {name} on PATH {what} and is not used: Weighbridge needs {_text(wanted.minimum)} or later"
         return Search(None, remark)
     facts = ToolFacts(name=name, version=version, sha256=sha256_of(Path(place)), source="path")

@@ -33,7 +33,7 @@ class Chunk:
 
 @dataclass(frozen=True)
 class HttpAnswer:
-    """An answer with its body in the pieces in which it came.
+    """A response with its body in the pieces in which it came.
 
     `headers` are pairs with lower-case names, in order. `fault` is empty when the body came whole, else one clause
     that says how it ended; `has_more` says that bytes came behind its end. Times are CLOCK_MONOTONIC nanoseconds:
@@ -62,7 +62,7 @@ class HttpAnswer:
 def call(
     method: str, url: str, *, headers: Iterable[tuple[str, str]] = (), body: bytes | None = None, timeout_s: float
 ) -> HttpAnswer:
-    """Return one request's whole answer; raises ConnectionError or TimeoutError when the body did not end well."""
+    """Return one request's whole response; raises ConnectionError or TimeoutError when the body did not end well."""
     answer = stream(method, url, headers=headers, body=body, timeout_s=timeout_s)
     if answer.fault.startswith("timed out"):
         raise TimeoutError(f"{method} {url}: {answer.fault}")
@@ -74,7 +74,7 @@ def call(
 def stream(
     method: str, url: str, *, headers: Iterable[tuple[str, str]] = (), body: bytes | None = None, timeout_s: float
 ) -> HttpAnswer:
-    """Return the answer to one request, read by read; a body that breaks off is kept with the `fault` said.
+    """Return the response to one request, read by read; a body that breaks off is kept with the `fault` said.
 
     `timeout_s` is for the whole call. Raises OSError kinds when no headers came, PermissionError for an address
     that is not of this machine's loopback interface.
@@ -90,7 +90,7 @@ def stream(
     except OSError as error:
         raise type(error)(f"{method} {url}: {error.strerror or error}") from error
     except _BROKEN as error:
-        raise ConnectionError(f"{method} {url}: no proper HTTP answer ({_error_text(error)})") from error
+        raise ConnectionError(f"{method} {url}: no proper HTTP response ({_error_text(error)})") from error
     finally:
         connection.close()
 
@@ -123,8 +123,8 @@ def _exchange(
         fault = f"the body broke off after {reader.size_bytes} bytes ({_error_text(error)})"
     if not reader.headers_ns:
         if is_over.is_set():
-            raise TimeoutError(f"timed out: no answer within {timeout_s:g} s")
-        raise ConnectionError(f"no proper HTTP answer ({fault or 'it ended before its headers did'})")
+            raise TimeoutError(f"timed out: no response within {timeout_s:g} s")
+        raise ConnectionError(f"no proper HTTP response ({fault or 'it ended before its headers did'})")
     if fault and is_over.is_set():
         fault = f"timed out: the body did not end within {timeout_s:g} s"
     headers, chunks = tuple(reader.headers), tuple(reader.chunks)
@@ -168,7 +168,7 @@ class _ResponseReader:
             self.headers.append((name.decode("latin-1").lower(), value.decode("latin-1")))
 
     def on_headers_complete(self) -> None:
-        """Keep the status; an interim answer and its headers are dropped."""
+        """Keep the status; an interim response and its headers are dropped."""
         status = self._parser.get_status_code()
         if status < 200:
             self.headers.clear()
@@ -183,12 +183,12 @@ class _ResponseReader:
             self._pieces.append(data)
 
     def on_message_complete(self) -> None:
-        """Note that the answer is whole."""
+        """Note that the response is whole."""
         self.is_complete = self.is_complete or self.status > 0
 
 
 def _read(sock: socket.socket, reader: _ResponseReader) -> str:
-    """Feed the reader until its answer is whole, and return what is wrong with its body; empty for nothing."""
+    """Feed the reader until its response is whole, and return what is wrong with its body; empty for nothing."""
     while not reader.is_complete:
         data = sock.recv(_READ_BYTES)
         if not data:

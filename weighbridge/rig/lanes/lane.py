@@ -203,7 +203,7 @@ def _await_ready(setup: LaneSetup, child: Child) -> None:
 
     def probe() -> str | None:
         answer = http.call("GET", url, timeout_s=_ASK_TIMEOUT_S)
-        return None if answer.status == ready.status else f"{ready.path} answers {answer.status}"
+        return None if answer.status == ready.status else f"{ready.path} returns {answer.status}"
 
     wait_ready(
         probe,

@@ -84,7 +84,7 @@ class Mock:
     admin_url: str
 
     def ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
-        """JSON answer of the admin port; LaneFailed `mock_failed` when there is none."""
+        """JSON response of the admin port; LaneFailed `mock_failed` when there is none."""
         data = json.dumps(body).encode() if body is not None else None
         try:
             answer = http.call(
@@ -99,7 +99,7 @@ class Mock:
             return json.loads(answer.body)
         except (OSError, ValueError) as error:
             raise LaneFailed(
-                f"the {self.name} did not answer its admin port ({error})",
+                f"the {self.name} did not respond to its admin port ({error})",
                 reason="mock_failed",
                 phase="window",
                 log_tail=self.child.log_tail(),
@@ -114,7 +114,7 @@ class Mocks:
     control_plane: Mock
 
     def reset(self, answer: AnswerSpec, manner: Mapping[str, Any] = MappingProxyType({})) -> None:
-        """Start counting anew and answer as `answer` says, with what `manner` tells beside it, such as a jitter."""
+        """Start counting anew and respond as `answer` says, with what `manner` tells beside it, such as a jitter."""
         body = {"delay_s": answer.delay_s, "chunk_count": answer.chunk_count, "gap_s": answer.gap_s}
         self.provider.ask("POST", "/reset", {**body, **manner})
         self.control_plane.ask("POST", "/reset", {})

@@ -1,7 +1,7 @@
 """Readiness: a real request that succeeds again and again while the process is watched.
 
-Called after every start. A port that answers once is not enough: servers with several workers, and those that
-crash after their first request, answer once too.
+Called after every start. A port that responds once is not enough: servers with several workers, and those that
+crash after their first request, respond once too.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def wait_ready(
 ) -> float:
     """Seconds until the first of three successes that are spread over `hold_s` with no failure in between.
 
-    `probe` does one real request and gives None, or what was wrong with the answer; an OSError counts as that.
+    `probe` does one real request and gives None, or what was wrong with the response; an OSError counts as that.
     `alive` gives None, or how the process ended. Raises LaneFailed `crashed`, or `never_ready` when no lasting
     success began within `within_s`.
     """

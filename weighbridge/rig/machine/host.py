@@ -122,7 +122,7 @@ def _virtualised(machine: Machine) -> str | None:
     if maker.startswith("Microsoft") and product == "Virtual Machine":
         kinds = ["Hyper-V"]
     if not kinds and re.search(r"^flags\s*:.*\bhypervisor\b", machine.text("/proc/cpuinfo") or "", re.MULTILINE):
-        kinds = ["a hypervisor that does not tell its name"]
+        kinds = ["a hypervisor that does not report its name"]
     if any(machine.path(mark).exists() for mark in ("/.dockerenv", "/run/.containerenv")):
         kinds.append("container")
     return ", ".join(kinds) or None

@@ -1,6 +1,6 @@
 """Short questions to programs: `oha --version`, `git rev-parse`, a one-second `fio`.
 
-For what answers at once and leaves nothing running. Programs that take long or serve belong to the supervisor.
+For what responds at once and leaves nothing running. Programs that take long or serve belong to the supervisor.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ def follow(child: Child, command: Command, looks: tuple[Callable[[], str | None]
 def _exit_of(process: subprocess.Popen[bytes]) -> Iterator[Callable[[float], bool]]:
     """Yield a function that waits so many seconds and tells whether the process has ended."""
     try:
-        # Wakes at the very end; Popen.wait would look twenty times a second.
+        # Wakes at the very end; Popen.wait would look twenty times per second.
         handle = os.pidfd_open(process.pid)
     except (AttributeError, OSError):
         yield lambda within_s: _has_ended(process, within_s)

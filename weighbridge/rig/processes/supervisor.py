@@ -118,8 +118,8 @@ class Supervisor:
     ) -> Ended:
         """How a command ended, with its output; nothing that it started is left.
 
-        `watch` is asked about ten times a second; a text means that the command shall stop now. `cores` are the only
-        logical CPUs it may run on. Raises ToolMissing when the program cannot be run, StoreError when its files
+        `watch` is asked about ten times per second; a text means that the command shall stop now. `cores` are the
+        only logical CPUs it may run on. Raises ToolMissing when the program cannot be run, StoreError when its files
         cannot be written.
         """
         return self.finish(self.begin(command, cores=cores), watch=watch)

@@ -13,8 +13,8 @@ from weighbridge.record.run import Evidence
 
 GOOD = Evidence(mode="plain", status=200, ok=True, problem=None)
 BUSY = Evidence(mode="plain", status=503, ok=False, problem="status 503")
-REFUSED = Evidence(mode="plain", status=None, ok=False, problem="no answer (Connection refused)", is_refused=True)
-SILENT = Evidence(mode="plain", status=None, ok=False, problem="no answer (timed out)")
+REFUSED = Evidence(mode="plain", status=None, ok=False, problem="no response (Connection refused)", is_refused=True)
+SILENT = Evidence(mode="plain", status=None, ok=False, problem="no response (timed out)")
 WRONG = Evidence(mode="plain", status=500, ok=False, problem="status 500")
 
 
@@ -54,7 +54,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 def served(monkeypatch: pytest.MonkeyPatch, answers: Iterator[Evidence], lane: Lane | None = None) -> Evidence:
-    """What is kept of a lane that answers so, which may take 6 s."""
+    """What is kept of a lane that responds so, which may take 6 s."""
     monkeypatch.setattr(early_ready, "preflight", lambda *_: next(answers))
     given: Any = lane or Lane()
     return early_ready.first_served(given, given, "plain", AnswerSpec("a", 0.0, 1, 0.0), until=6.0)
@@ -66,20 +66,20 @@ def test_it_is_tried_again_until_it_serves(clock: Clock, monkeypatch: pytest.Mon
     seen = served(monkeypatch, iter([first, BUSY, BUSY, GOOD]))
     assert seen.ok
     assert seen.refused_s == pytest.approx(clock.now, abs=0.06)
-    assert seen.refused_with == ("status 503" if first is BUSY else "no answer (Connection refused)")
+    assert seen.refused_with == ("status 503" if first is BUSY else "no response (Connection refused)")
     assert early_ready.remark(seen, "G").startswith("G said that it is ready, and the first plain request got ")
 
 
 @pytest.mark.parametrize("only", [GOOD, WRONG, SILENT])
 def test_what_does_not_pass_is_asked_once(clock: Clock, monkeypatch: pytest.MonkeyPatch, only: Evidence) -> None:
-    """A good answer, an error of the gateway's own and silence are what they are."""
+    """A good response, an error of the gateway's own and silence are what they are."""
     assert served(monkeypatch, iter([only])) == only
     assert clock.now == 0.0
     assert early_ready.remark(only, "G") is None
 
 
 def test_it_is_given_up_at_the_end_of_its_time(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A gateway that answers 503 for good is refused with that, once its time to get ready is over."""
+    """A gateway that responds with 503 for good is refused with that, once its time to get ready is over."""
     seen = served(monkeypatch, iter(lambda: BUSY, None))
     assert (seen.ok, seen.status) == (False, 503)
     assert clock.now == pytest.approx(6.0, abs=0.3)

@@ -1,4 +1,4 @@
-"""The preflight against scripted servers, and beside the probe: both judge every answer alike."""
+"""The preflight against scripted servers, and beside the probe: both judge every response alike."""
 
 from __future__ import annotations
 

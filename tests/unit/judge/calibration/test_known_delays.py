@@ -45,7 +45,7 @@ def ns(values: Any) -> np.ndarray:
 
 
 def timed(values: Any) -> Timed:
-    """Times of requests that were all let go on time."""
+    """Times of requests that were all released on time."""
     return Timed(ns(values), np.zeros(len(values), dtype=np.int64))
 
 
@@ -67,7 +67,7 @@ def test_a_constant_delay_moves_every_quantile_by_itself(sleeps: list[int], cont
 
 @pytest.mark.parametrize("count", [200, 1500])
 def test_late_sleeps_are_joined_with_late_tares(count: int) -> None:
-    """Where who is let go late is slow afterwards too, the join finds the true p95 and p99; all pairs fall short."""
+    """Where one released late is slow afterwards too, the join finds the true p95 and p99; all pairs fall short."""
     random = np.random.default_rng(11)
     lates = [random.exponential(100 * US, size) for size in (count, 2 * count)]
     hops = [random.gamma(20.0, 15 * US, len(late)) + 2 * late for late in lates]
@@ -287,7 +287,7 @@ def test_injected_faults_are_detected_and_a_sound_lane_is_not(fault: str) -> Non
 
 
 def test_a_fast_500_is_detected() -> None:
-    """A gateway that answers 500 at once is detected by its errors, in the window or before it."""
+    """A gateway that responds with 500 at once is detected by its errors, in the window or before it."""
     requests = plain(300, 5 * US, 5 * US, residence_ns=1)
     requests.status[:] = 500
     requests.outcome[:] = 7

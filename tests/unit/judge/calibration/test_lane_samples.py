@@ -25,7 +25,7 @@ def ns(*values: int) -> np.ndarray:
 
 
 def facts(count: int, **legs: object) -> Trace:
-    """A window of plain answers of 20 ms."""
+    """A window of non-streaming responses of 20 ms."""
     return Trace("plain", ANSWER, plain(count, **legs), 0)
 
 
@@ -65,7 +65,7 @@ def test_a_stream_is_weighed_to_its_first_content() -> None:
 
 
 def test_the_tares_of_a_block_are_one() -> None:
-    """Every sample of both is kept, without its sleep, and beside it how late it was let go."""
+    """Every sample of both is kept, without its sleep, and beside it how late it was released."""
     given = facts(2)
     one = measured_lane(given, timed_rows(given), DelayRows(ns(7_000, 7_001), ns(9, 8), ns(2, 1), ns(-1, -1)))
 

@@ -305,7 +305,7 @@ def test_a_driver_whose_clock_runs_fast_is_flagged_by_the_provider() -> None:
 
 
 def test_a_nagle_plateau_on_the_baseline_is_flagged() -> None:
-    """3 % of the direct answers 40 ms late are a step; a smooth tail that passes there is none."""
+    """3 % of the direct responses 40 ms late are a step; a smooth tail that passes there is none."""
     load = rate_load(50.0, 1000)
     late = np.where(np.arange(load.window_count) % 33 == 0, 0.0604, 0.0202)
     tail = 0.0202 + np.random.default_rng(3).exponential(0.012, load.window_count)
@@ -320,7 +320,7 @@ def test_a_nagle_plateau_on_the_baseline_is_flagged() -> None:
 
 
 def test_a_plateau_of_every_answer_is_a_step_too() -> None:
-    """When each direct answer is 40 ms late there is no other step to compare with, and it is flagged."""
+    """When each direct response is 40 ms late there is no other step to compare with, and it is flagged."""
     load = rate_load(20.0, 200)
     samples = window(load, open_loop(load, 0.0603)).lead.samples
 
@@ -329,7 +329,7 @@ def test_a_plateau_of_every_answer_is_a_step_too() -> None:
 
 
 def test_a_fast_500_is_rejected_and_has_no_times() -> None:
-    """A gateway that answers 500 in 10 µs: an error, no added time, never a fast lane."""
+    """A gateway that responds with 500 in 10 µs: an error, no added time, never a fast lane."""
     requests = plain(600, 5 * US, 5 * US, residence_ns=1)
     requests.status[:] = 500
     requests.outcome[:] = outcome("http_error")
@@ -339,7 +339,7 @@ def test_a_fast_500_is_rejected_and_has_no_times() -> None:
 
     assert code_of(judge_run(made)) == "errors"
     assert made.figures is not None
-    assert made.figures.added_ms == Absent(absent="no_good_answer")
+    assert made.figures.added_ms == Absent(absent="no_good_response")
 
 
 def test_an_impossible_added_time_is_flagged() -> None:
@@ -350,7 +350,7 @@ def test_an_impossible_added_time_is_flagged() -> None:
 
 
 def test_a_probe_that_was_late_itself_is_flagged() -> None:
-    """With 5 % of the answers voided by the probe's own lateness the run says so."""
+    """With 5 % of the responses voided by the probe's own lateness the run says so."""
     requests = plain(600)
     requests.lagged[:30] = 1
 

@@ -53,7 +53,7 @@ def test_sources_are_told_once_each() -> None:
 
 
 def test_idle_flushes_stand_beside_those_of_the_window() -> None:
-    """The device's own flushes a second are a figure; without a counter the reason is the counter's."""
+    """The device's own flushes per second are a figure; without a counter the reason is the counter's."""
     assert cost(Resources(flush_idle_rps=0.5))["flush_idle_rps"] == Figure(value=0.5, low=0.5, high=0.5)
     assert cost(Resources(absent={"flush_count": Absent(absent="no_device")}))["flush_idle_rps"] == Absent(
         absent="no_device"

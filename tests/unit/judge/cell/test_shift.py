@@ -22,7 +22,7 @@ def timing(p50: float, p95: float | None = None, p99: float | None = None, **cha
 
 
 def facts(service_s: float):
-    """Window of one client with constant answers."""
+    """Window of one client with constant responses."""
     return window(SERIAL, closed_loop(SERIAL, service_s))
 
 

@@ -41,7 +41,7 @@ DONE = Finished(
 
 
 def lane(service_s: float):
-    """Window of one client with constant answers."""
+    """Window of one client with constant responses."""
     return window(SERIAL, closed_loop(SERIAL, service_s))
 
 
@@ -228,7 +228,7 @@ def test_a_figure_needs_two_thirds_of_the_accepted_runs() -> None:
     gone = [without_figure(one, "ttfb_ms") for one in runs[4:]]
     one = cell(summarise(campaign(*PLANS), [*runs[:4], *gone], DONE))
     assert one.ttfb_ms.absent == "too_few_runs"
-    assert one.ttfb_ms.text == "1 of 3 runs has it; of the others: cut: requests without an answer have no time"
+    assert one.ttfb_ms.text == "1 of 3 runs has it; of the others: cut: requests without a response have no time"
     assert one.ttfb_shift_ms.absent == "too_few_runs"
     assert "figures_of_some_runs" not in one.flags
 
@@ -290,7 +290,7 @@ def test_many_clients_have_littles_rate_beside_the_achieved_one() -> None:
 
 
 def test_calls_drain_and_cost_are_per_request_and_absent_where_unknown() -> None:
-    """Three control-plane calls, half a flush and 2 ms of CPU a request; no control plane is absent, not zero."""
+    """Three control-plane calls, half a flush and 2 ms of CPU per request; no control plane is absent, not zero."""
     calls = {"authorize": 1001, "dispatch": 1001, "complete": 1001}
     rich = run(
         CELL,

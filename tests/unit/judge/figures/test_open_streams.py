@@ -130,7 +130,7 @@ def test_one_step_off_the_line_moves_the_slope_by_its_delay() -> None:
     assert bytes_per_stream(opened(points=tuple(points))) == pytest.approx(20 * KB + over * 57.5 / spread)
 
 
-def test_resident_memory_stands_in_where_shares_are_not_told() -> None:
+def test_resident_memory_stands_in_where_shares_are_not_reported() -> None:
     """Without the proportional set of one step the slope is that of the resident set; without both there is none."""
     assert bytes_per_stream(_at(1, pss_bytes=None)) == pytest.approx(30 * KB)
     assert bytes_per_stream(_at(1, pss_bytes=None, rss_bytes=None)) is None

@@ -78,7 +78,7 @@ def test_added_time_needs_no_common_clock(legs: list[tuple[int, int, int]], skew
 
 
 def test_a_plain_window_has_added_time_and_no_stream_figures() -> None:
-    """1,000 answers with known legs give those legs; stream figures say why they are absent."""
+    """1,000 responses with known legs give those legs; stream figures say why they are absent."""
     found = run_figures(traced_window(plain(1000, np.arange(1000) * US, 60 * US)))
 
     assert timing(found.added_ms).p50 == pytest.approx(0.559)
@@ -185,7 +185,7 @@ def test_a_selection_of_stamped_answers_is_no_figure() -> None:
     few.stamp_state[:5] = state("damaged")
 
     assert run_figures(traced_window(many)).added_ms == Absent(
-        absent="no_stamps", detail="980 of 1000 answers have their stamp"
+        absent="no_stamps", detail="980 of 1000 responses have their stamp"
     )
     judged, figures = judge(traced_window(few))
     assert timing(figures.added_ms).n == 995

@@ -91,7 +91,7 @@ def test_clients_have_no_schedule_so_response_is_service() -> None:
 
 @pytest.mark.parametrize("clients", [1, 10, 50])
 def test_achieved_of_clients_that_answer_in_rounds_is_clients_by_service_time(clients: int) -> None:
-    """N clients with 20 ms answers achieve N ÷ 20 ms; the first round, which ends at one instant, adds nothing."""
+    """N clients with 20 ms responses achieve N ÷ 20 ms; the first round, which ends at one instant, adds nothing."""
     load = clients_load(clients, 1000)
     found = run_figures(window(load, closed_loop(load, 0.02)))
     assert found.known("achieved_rps") == pytest.approx(clients / 0.02, rel=0.002)
@@ -100,7 +100,7 @@ def test_achieved_of_clients_that_answer_in_rounds_is_clients_by_service_time(cl
 
 @given(st.integers(20, 300), st.integers(40, 400), st.floats(0.001, 0.5))
 def test_a_lane_that_keeps_up_achieves_the_offered_rate(rate: int, count: int, service: float) -> None:
-    """With enough connections and constant answers, achieved is offered, however long an answer takes."""
+    """With enough connections and constant responses, achieved is offered, however long a response takes."""
     load = rate_load(rate, count, connections=256)
     found = run_figures(window(load, open_loop(load, service)))
     assert found.known("achieved_rps") == pytest.approx(rate, rel=1e-6)
@@ -139,7 +139,7 @@ def test_ends_rebuilt_from_the_schedule_never_open_more_than_the_connections() -
 
 
 def test_goodput_leaves_out_errors_and_stumps_and_errors_have_no_time() -> None:
-    """Of 1,000 answers 100 fast 500s and 50 stumps of bodies: goodput is 85 %, no fast error lowers the median."""
+    """Of 1,000 responses 100 fast 500s and 50 stumps of bodies: goodput is 85 %, no fast error lowers the median."""
     load = clients_load(1, 999)
     samples = closed_loop(load, 0.02)
     status, size, end = samples.status.copy(), samples.received_bytes.copy(), samples.end_s.copy()

@@ -119,7 +119,7 @@ def test_a_stream_buffered_to_its_end() -> None:
 
 
 @pytest.mark.parametrize("pace", [1.0, 0.6])
-def test_a_held_stream_is_held_however_it_is_release(pace: float) -> None:
+def test_a_buffered_stream_is_buffered_however_it_is_released(pace: float) -> None:
     """A stream that begins behind the provider's last chunk was held, at the provider's pace or a faster one."""
     plain_streams = streams(40)
     begin_ns = plain_streams.send_ns[:, -1:] + MS
@@ -224,7 +224,7 @@ def test_a_bent_mark_is_damage_not_a_lost_chunk() -> None:
     assert fidelity(run_figures(window)).damaged_chunk_count == 1
     assert fidelity(run_figures(window)).missing_chunk_count == 0
     assert judged(window).accepted
-    assert "answers_changed" in judged(window).flags
+    assert "responses_changed" in judged(window).flags
 
 
 def test_merged_events_keep_their_text() -> None:

@@ -88,7 +88,7 @@ def test_a_fault_beside_the_window_is_detected(fault: dict[str, Any], reason: st
     ],
 )
 def test_a_fault_in_the_report_is_detected(changes: dict[str, Any], reason: str) -> None:
-    """Two answers of a thousand that are no 2xx, two failures, one request without an outcome: each rejects."""
+    """Two responses of a thousand that are no 2xx, two failures, one request without an outcome: each rejects."""
     found = judge_run(inputs(window(LOAD, FACTS.lead.samples, **changes)))
     assert (found.accepted, code_of(found)) == (False, reason)
 
@@ -122,7 +122,7 @@ def test_a_failed_request_need_not_have_got_to_the_provider(received: int, code:
 
 
 def test_missing_samples_are_incomplete() -> None:
-    """A sample less than answers, or no samples at all, reject the run."""
+    """A sample less than responses, or no samples at all, reject the run."""
     samples = FACTS.lead.samples
     assert samples is not None
     for facts in (with_client(FACTS, samples=samples.where(np.arange(1031))), with_client(FACTS, samples=None)):
@@ -198,7 +198,7 @@ def test_a_slow_generator_is_the_rigs_fault() -> None:
 
 
 def test_too_few_connections_are_the_rigs_fault_unless_doubling_shows_otherwise() -> None:
-    """2 s answers over 32 connections at 50/s: connection_limited; no gain with 64 makes it saturated."""
+    """2 s responses over 32 connections at 50/s: connection_limited; no gain with 64 makes it saturated."""
     load = rate_load(50, 600)
     facts = window(load, open_loop(load, 2.0))
     found = judge_run(inputs(facts))
@@ -249,7 +249,7 @@ def test_uneven_answers_and_few_samples_are_flags() -> None:
     """A body of 80 % of the usual size is remarked, and so is a p99 of 250."""
     size = np.full(LOAD.window_count, 500)
     size[700] = 400
-    assert judge_run(inputs(with_rows(FACTS, received_bytes=size))).flags == ("uneven_answers",)
+    assert judge_run(inputs(with_rows(FACTS, received_bytes=size))).flags == ("uneven_responses",)
     load = rate_load(50, 250)
     assert judge_run(inputs(window(load, open_loop(load, 0.02)))).flags == ("few_samples",)
 

@@ -40,7 +40,7 @@ def test_littles_law_holds_for_a_closed_loop_with_any_answers(draw: str, clients
 
 @pytest.mark.parametrize("draw", list(DRAWS)[:3])
 def test_the_achieved_rate_of_a_closed_loop_is_no_lower_for_the_drain(draw: str) -> None:
-    """50 clients with slow answers among theirs achieve N ÷ mean within 4 % on average, not 15 % less."""
+    """50 clients with slow responses among theirs achieve N ÷ mean within 4 % on average, not 15 % less."""
     load = clients_load(50, 5000)
     found = []
     for seed in range(20):
@@ -84,7 +84,7 @@ def test_one_client_has_no_littles_rate() -> None:
     ],
 )
 def test_counts_that_do_not_add_up_are_detected(changes: dict[str, object]) -> None:
-    """Statuses against answers, classes against failures, outcomes against the schedule."""
+    """Statuses against responses, classes against failures, outcomes against the schedule."""
     load = clients_load(1, 1000)
     samples = closed_loop(load, 0.02)
     assert checks.report_adds_up(report(samples, load))

@@ -95,7 +95,7 @@ def test_a_faultless_run_counts() -> None:
 
 
 def test_dither_does_not_scatter_the_probes_rate() -> None:
-    """A lane that answers all alike serves the probe's part exactly, wherever in its slots its ends fell."""
+    """A lane that responds to all alike serves the probe's part exactly, wherever in its slots its ends fell."""
     rates = companion_rates(_window().clients[1])
 
     assert rates.achieved_rps == rates.goodput_rps == pytest.approx(BESIDE.rate_rps, rel=1e-6)
@@ -154,7 +154,7 @@ def test_counts_that_do_not_add_up_reject(missing: int) -> None:
 
 
 def test_a_failing_request_of_the_probe_is_an_error_of_the_lane() -> None:
-    """Two 503 among the probe's answers reject the run as two of the driver's would, and count."""
+    """Two 503 among the probe's responses reject the run as two of the driver's would, and count."""
     count = BESIDE.window_count
     requests = _dithered(plain(count))
     requests.status[7:9] = 503
@@ -167,7 +167,7 @@ def test_a_failing_request_of_the_probe_is_an_error_of_the_lane() -> None:
 
 
 def test_one_bad_content_that_the_probe_saw_rejects_for_the_driver_sees_none() -> None:
-    """A 503 in a thousand is all of them; an answer that cannot be read is one of those that were looked at."""
+    """A 503 in a thousand is all of them; a response that cannot be read is one of those that were looked at."""
     count = BESIDE.window_count
     reported = {"answered_count": count - 1, "failed_count": 1, "answered_by_status": {"200": count - 1}}
     seen = judge_run(inputs(_window(**reported, failed_by_class={"error_in_body": 1})))
@@ -362,7 +362,7 @@ def test_what_is_missing_is_told_of_each_client(kind: str, place: int) -> None:
 
 
 def test_open_streams_beside_others_must_have_stayed_open() -> None:
-    """A stream that broke rejects the window although driver and probe have all of their answers."""
+    """A stream that broke rejects the window although driver and probe have all of their responses."""
     facts = with_client(_several("three"), 2, streams=_opened(faults={"reset": 1}))
 
     assert code_of(judge_run(inputs(facts))) == "errors"

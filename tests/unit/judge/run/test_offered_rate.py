@@ -36,7 +36,7 @@ def check(facts: Window, doubled_rps: float | None = None) -> RateCheck:
 
 
 def test_one_slow_last_answer_in_a_short_window_is_not_saturation() -> None:
-    """160 requests at 20/s whose last answer takes 300 ms: achieved is 96.5 %, and yet no lane was saturated."""
+    """160 requests at 20/s whose last response takes 300 ms: achieved is 96.5 %, and yet no lane was saturated."""
     load = rate_load(20, 128)
     service = np.full(160, 0.02)
     service[-1] = 0.3
@@ -57,7 +57,7 @@ def test_one_slow_last_answer_in_a_short_window_is_not_saturation() -> None:
 def test_a_lane_that_keeps_up_is_never_called_saturated(
     shape: tuple[int, int], seed: int, sigma: float, freeze_s: float
 ) -> None:
-    """Log-normal answers around 20 ms, a freeze of up to 0.6 s anywhere, a slow last answer: never `missed`."""
+    """Log-normal responses around 20 ms, a freeze of up to 0.6 s anywhere, a slow last answer: never `missed`."""
     rate, count = shape
     rng = np.random.default_rng(seed)
     load = rate_load(rate, count, connections=max(32, rate))
@@ -102,7 +102,7 @@ def test_long_windows_resolve_two_per_cent(count: int, capacity: float, missed: 
 
 
 def test_a_level_shift_is_no_backlog() -> None:
-    """A lane that gets 30 ms slower half-way keeps its rate: later answers, no growing queue."""
+    """A lane that gets 30 ms slower half-way keeps its rate: later responses, no growing queue."""
     load = rate_load(20, 128)
     service = np.full(160, 0.02)
     service[80:] = 0.12
@@ -121,7 +121,7 @@ def test_a_cut_run_missed_its_rate_and_one_that_went_silent_stopped() -> None:
 
 
 def test_a_pacer_that_releases_too_slowly_is_the_generators_fault() -> None:
-    """A lane of 20 ms answers and a generator that falls behind by 5 %: `generator_missed`."""
+    """A lane of 20 ms responses and a generator that falls behind by 5 %: `generator_missed`."""
     load = rate_load(150, 1500)
     late = np.arange(load.window_count) / 150 * 0.05
     found = check(window(load, open_loop(load, 0.02, pacer_s=late)))
@@ -129,7 +129,7 @@ def test_a_pacer_that_releases_too_slowly_is_the_generators_fault() -> None:
 
 
 def test_a_slow_lane_behind_few_connections_is_limited_by_the_connections() -> None:
-    """Two-second answers over 32 connections cannot exceed 16/s: the cap's fault, not the lane's."""
+    """Two-second responses over 32 connections cannot exceed 16/s: the cap's fault, not the lane's."""
     load = rate_load(50, 600)
     found = check(window(load, open_loop(load, 2.0)))
     assert (found.missed, found.connections_full, found.connections_limited) == (True, True, True)
@@ -165,7 +165,7 @@ def test_clients_offer_no_rate() -> None:
 
 
 def test_climb_of_a_steady_loss_is_the_backlog() -> None:
-    """Delays that rise by 10 ms a second over 30 s climb by 300 ms; eight values are too few to say."""
+    """Delays that rise by 10 ms per second over 30 s climb by 300 ms; eight values are too few to say."""
     at = np.arange(900) / 30
     found = climb(at, 0.02 + 0.01 * at)
     assert found is not None

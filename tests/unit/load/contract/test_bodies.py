@@ -73,7 +73,7 @@ def test_stream_asks_for_a_stream_and_no_system_message_is_possible(tmp_path: Pa
 
 
 def test_larger_windows_get_more_lines(tmp_path: Path) -> None:
-    """Ten lines a request, so that fewer than 5 % of the prompts repeat."""
+    """Ten lines per request, so that fewer than 5 % of the prompts repeat."""
     facts = write_bodies(tmp_path / "bodies", replace(PLAN, request_count=300, payload=PayloadSpec("s", 0, 30)))
     assert facts.line_count == 3_000
     assert facts.expected_repeat_ratio(300) < 0.05

@@ -53,13 +53,13 @@ def test_arguments_of_wrk_are_refused() -> None:
 
 
 def test_arguments_of_another_run_are_refused() -> None:
-    """More answers than the plan has requests: the two do not belong together."""
+    """More responses than the plan has requests: the two do not belong together."""
     with pytest.raises(InputError, match="different runs"):
         read_report(OHA / "1.16.0" / "healthy.json", argv=["oha", "-n", "10", "-q", "50"])
 
 
 def test_samples_of_another_run_are_left_out() -> None:
-    """A database with other answers than the report gives neither samples nor proof."""
+    """A database with other responses than the report gives neither samples nor proof."""
     reading = read_report(OHA / "1.16.0" / "healthy.json", samples=OHA / "1.16.0" / "mix.db")
     assert reading.samples is None
     assert reading.report.corrected == "unknown"

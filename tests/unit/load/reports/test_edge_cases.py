@@ -21,11 +21,11 @@ def _report(number: int, *, tool: str = "oha", argv: list[str] | None = None) ->
 
 
 def test_case_1_all_refused() -> None:
-    """No answer at all: every latency is absent, success 0, 40 refused connections, no bin named NaN."""
+    """No response at all: every latency is absent, success 0, 40 refused connections, no bin named NaN."""
     report = _report(1)
     assert (report.generation, report.verdict, report.answered_count) == ("G5", "void", 0)
-    assert report.response_ms == Absent(absent="no_answer")
-    assert report.first_byte_ms == Absent(absent="no_answer")
+    assert report.response_ms == Absent(absent="no_response")
+    assert report.first_byte_ms == Absent(absent="no_response")
     assert report.success_ratio == 0.0
     assert report.failed_by_class == {"connect_refused": 40}
     assert report.histogram == ()
@@ -48,11 +48,11 @@ def test_case_3_rate_limited() -> None:
     assert report.response_ms == Absent(absent="non_2xx_mixed")
     assert report.first_byte_ms == Absent(absent="non_2xx_mixed")
     assert "non_2xx_mixed" in report.flags
-    assert any(note.startswith("3 answers were 429") for note in report.notes)
+    assert any(note.startswith("3 responses were 429") for note in report.notes)
 
 
 def test_case_5_only_aborts() -> None:
-    """Aborted workers are neither answers nor failures: success is absent and the run void."""
+    """Aborted workers are neither responses nor failures: success is absent and the run void."""
     report = _report(5)
     assert (report.verdict, report.reason) == ("void", "nothing completed")
     assert report.success_ratio is None
@@ -74,7 +74,7 @@ def test_case_7_oldest_shape() -> None:
     """0.5.4 without an answer: generation G1, nothing invented, zeros of an empty set not taken."""
     report = _report(7)
     assert (report.generation, report.verdict) == ("G1", "void")
-    assert report.response_ms == Absent(absent="no_answer")
+    assert report.response_ms == Absent(absent="no_response")
     assert report.failed_by_class == {"reset": 6}
 
 
@@ -140,10 +140,10 @@ def test_case_12_shorter_than_its_time_limit() -> None:
 
 
 def test_case_13_wrk_without_a_sample() -> None:
-    """2^64−1 and zeros are no latencies; 900 read errors and no answer are a void run."""
+    """2^64−1 and zeros are no latencies; 900 read errors and no response are a void run."""
     report = _report(13, tool="wrk")
     assert (report.tool, report.verdict, report.answered_count) == ("wrk", "void", 0)
-    assert report.response_ms == Absent(absent="no_answer")
+    assert report.response_ms == Absent(absent="no_response")
     assert report.scheduled_count is None
     assert report.failed_count is None
 

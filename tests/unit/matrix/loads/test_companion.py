@@ -9,7 +9,7 @@ import pytest
 
 from tests.examples.matrix_samples import cells
 from weighbridge.matrix.loads import Load, RateLoad
-from weighbridge.matrix.loads.companion import RideAlong, most_rps
+from weighbridge.matrix.loads.companion import CompanionRate, most_rps
 
 LOADS = [(50, 30, 32), (20, 8, 32), (150, 30, 44), (300, 30, 87), (5, 60, 32), (1000, 12, 140)]
 
@@ -18,7 +18,7 @@ def _load(rate_rps: float, duration_s: float, connections: int = 32) -> Load:
     return RateLoad(rate_rps, duration_s, round(rate_rps * duration_s), connections, 25, 60.0)
 
 
-def _shared(rate_rps: float, duration_s: float, connections: int = 32, asked: RideAlong = "auto") -> Load:
+def _shared(rate_rps: float, duration_s: float, connections: int = 32, asked: CompanionRate = "auto") -> Load:
     found = _load(rate_rps, duration_s, connections).with_companion("probe", asked)
     assert found.companion is not None, found.no_companion
     return found
@@ -95,7 +95,7 @@ def test_more_connections_keep_the_parts_whole() -> None:
         (_load(50, 30), "off", "off: the matrix wants no probe"),
     ],
 )
-def test_no_probe_rides_along(load: RateLoad, asked: RideAlong, reason: str) -> None:
+def test_no_probe_runs(load: RateLoad, asked: CompanionRate, reason: str) -> None:
     """It is left out where it would give nothing or take too much, with a reason, and the load stays as it was."""
     found = load.with_companion("probe", asked)
 
@@ -105,7 +105,7 @@ def test_no_probe_rides_along(load: RateLoad, asked: RideAlong, reason: str) -> 
 
 
 def test_every_lane_has_it_and_the_baseline_too(tmp_path: Path) -> None:
-    """At one rate the direct lane and each gateway are weighed with the same probe beside the same driver."""
+    """At one rate the direct lane and each gateway are measured with the same probe beside the same driver."""
     rates = [cell for cell in cells(tmp_path) if cell.load.kind == "rate"]
 
     assert len({cell.load.companion for cell in rates if cell.mode == "plain"}) == 1

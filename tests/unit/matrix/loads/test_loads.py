@@ -1,4 +1,4 @@
-"""Kinds of load answer the same questions, so that nobody has to ask which kind it is."""
+"""Kinds of load response the same questions, so that nobody has to ask which kind it is."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def sequences(found: list[tuple[int, bytes]]) -> list[list[int]]:
 
 
 def pieces(found: list[tuple[int, bytes]]) -> list[bytes]:
-    """The HTTP chunks of a streamed answer, however the reads cut them."""
+    """The HTTP chunks of a streamed response, however the reads cut them."""
     body = b"".join(data for _, data in found).partition(b"\r\n\r\n")[2]
     cut: list[bytes] = []
     while match := re.match(rb"([0-9a-f]+)\r\n", body):
@@ -79,7 +79,7 @@ def test_added_time_is_really_there_and_recorded(lane: Lane) -> None:
 
 
 def test_a_buffered_stream_comes_in_one_piece(lane: Lane) -> None:
-    """All chunks are in one piece, behind the provider's last; a plain answer is untouched."""
+    """All chunks are in one piece, behind the provider's last; a non-streaming response is untouched."""
     lane.reset(chunk_count=6, gap_s=0.005)
     with faulty(lane, "buffer") as gateway:
         found = reads(gateway.ports[0], chat(stream=True))
@@ -141,7 +141,7 @@ def test_a_heavy_stream_is_no_other_stream(lane: Lane) -> None:
 
 
 def test_a_stream_without_an_end_stays_open(lane: Lane) -> None:
-    """All chunks come, no end marker does, and the connection stays open; a plain answer ends as it should."""
+    """All chunks come, no end marker does, and the connection stays open; a plain response ends as it should."""
     with faulty(lane, "no-end") as gateway:
         found = reads(gateway.ports[0], chat(stream=True), silence_s=0.5)
         data = b"".join(data for _, data in found)
@@ -162,7 +162,7 @@ def test_every_nth_request_fails(lane: Lane) -> None:
 
 
 def test_a_page_instead_of_an_answer(lane: Lane) -> None:
-    """The html fault answers 200 with a page, and readiness stays as it is."""
+    """The html fault responses 200 with a page, and readiness stays as it is."""
     with faulty(lane, "html") as gateway:
         answer = ask(gateway.ports[0], chat())
         assert ask(gateway.ports[0], path="/readyz").status == 200
@@ -171,7 +171,7 @@ def test_a_page_instead_of_an_answer(lane: Lane) -> None:
 
 
 def test_it_dies_after_so_many_requests(lane: Lane) -> None:
-    """With die:2 two requests are answered and the third ends the process, unasked and without an answer."""
+    """With die:2 two requests are answered and the third ends the process, unasked and without a response."""
     with faulty(lane, "die:2") as gateway:
         assert [ask(gateway.ports[0], chat()).status for _ in range(2)] == [200, 200]
         with pytest.raises(OSError):  # noqa: PT011 - reset or closed, as the kernel likes
@@ -275,7 +275,7 @@ def test_the_recipe_offers_only_faults_that_exist_and_all_of_them() -> None:
 
 
 def test_a_bad_fault_ends_the_program_with_one_sentence(lane: Lane, tmp_path: Path) -> None:
-    """The command line answers an unknown fault with exit 2 and one line."""
+    """The command line responses an unknown fault with exit 2 and one line."""
     config = tmp_path / "gateway.json"
     config.write_text(json.dumps(lane.settings()))
     gateway = Program("mocks.gateway.faulty", ["--config", str(config), "--fault", "dye"], tmp_path / "gateway.log")

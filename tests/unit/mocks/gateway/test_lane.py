@@ -51,7 +51,7 @@ def test_without_policies_a_stream_passes_chunk_by_chunk(lane: Lane) -> None:
 
 
 def test_under_starter_a_stream_is_buffered_until_it_is_complete(lane: Lane) -> None:
-    """No byte of the answer is read before the provider has sent its last chunk; nothing of it is lost."""
+    """No byte of the response is read before the provider has sent its last chunk; nothing of it is lost."""
     lane.reset(chunk_count=CHUNK_COUNT, gap_s=0.01)
     with lane.gateway(policies=STARTER) as gateway:
         found = reads(gateway.ports[0], chat(stream=True))
@@ -98,7 +98,7 @@ def test_concurrent_requests_share_flushes(lane: Lane) -> None:
 
 
 def test_a_slow_control_plane_is_paid_for_each_call_in_the_path(lane: Lane) -> None:
-    """A control plane slower by D costs five D before a plain answer and three before the provider has a stream."""
+    """A control plane slower by D costs five D before a plain response and three before the provider has a stream."""
     delay_s = 0.05
 
     def before_provider_s() -> float:

@@ -32,7 +32,7 @@ USAGE = {"prompt_tokens": 7, "completion_tokens": 9, "total_tokens": 16}
 
 
 def plain(text: str) -> bytes:
-    """A provider's plain answer."""
+    """A provider's non-streaming response."""
     choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
     return json.dumps({"id": "a", "choices": [choice], "usage": USAGE}).encode()
 
@@ -45,7 +45,7 @@ def streamed(*parts: str) -> bytes:
 
 
 class Rig:
-    """A gateway between a provider that answers by `answer` and a control plane that can be told to fail."""
+    """A gateway between a provider that responds by `answer` and a control plane that can be told to fail."""
 
     def __init__(self, folder: Path, policies: tuple[str, ...], answer: Callable[[HttpExchange], None]) -> None:
         self.folder, self.policies, self.answer = folder, policies, answer
@@ -126,7 +126,7 @@ def play(rig: Rig, scene: Callable[[Rig], Awaitable[None]], **changes: Any) -> N
 
 
 def test_an_answer_comes_through_byte_for_byte(tmp_path: Path) -> None:
-    """Without policies request and answer bodies are the same bytes on both sides, and the provider's key is ours."""
+    """Without policies request and response bodies are the same on both sides, and the provider's key is ours."""
 
     async def scene(rig: Rig) -> None:
         body = b'{"model": "m",  "messages": [{"role":"user","content":"caf\\u00e9"}]}'
@@ -196,7 +196,7 @@ def test_a_bad_prompt_is_a_400_and_never_reaches_the_provider(tmp_path: Path, te
     [("it is not yet public that", "mnpi"), ("yes " * 50, "quality-scorer")],
 )
 def test_a_bad_answer_is_a_400_plain_and_streamed(tmp_path: Path, text: str, policy: str) -> None:
-    """A blocked answer never shows a word of itself, in either mode, and its tokens are still closed out."""
+    """A blocked response never shows a word of itself, in either mode, and its tokens are still closed out."""
 
     async def scene(rig: Rig) -> None:
         for stream in (False, True):
@@ -217,7 +217,7 @@ async def _until(look: Callable[[], bool]) -> None:
 
 
 def test_personal_data_is_masked_on_both_ways(tmp_path: Path) -> None:
-    """The provider never gets the address of the prompt, the client never the number of the answer."""
+    """The provider never gets the address of the prompt, the client never the number of the response."""
 
     async def scene(rig: Rig) -> None:
         answer = await rig.ask(chat("mail joe@example.com please", temperature=0.5))
@@ -328,7 +328,7 @@ def test_a_provider_that_breaks_off_is_never_a_whole_answer(tmp_path: Path) -> N
 
 
 def test_a_dead_kept_connection_is_tried_once_more(tmp_path: Path) -> None:
-    """The provider closes its kept connection as the next request comes: the client sees an answer all the same."""
+    """The provider closes its kept connection as the next request comes: the client sees a response all the same."""
     cut: list[HttpExchange] = []
 
     def answer(exchange: HttpExchange) -> None:
@@ -387,7 +387,7 @@ def test_a_control_plane_that_fails_lets_nothing_pass(
 
 
 def test_a_closeout_that_fails_is_kept_and_brought_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The answer comes although completing fails three times; the closeout lies in the log and succeeds behind it."""
+    """The response comes although completing fails three times; the closeout in the log succeeds behind it."""
     monkeypatch.setattr(control.random, "uniform", lambda *_: 0.001)
 
     async def scene(rig: Rig) -> None:

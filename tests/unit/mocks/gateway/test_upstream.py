@@ -51,7 +51,7 @@ async def head(reader: asyncio.StreamReader) -> bytes:
 
 
 def version_text(*pieces: bytes) -> Script:
-    """A server that answers every request with these pieces and closes after the last request."""
+    """A server that responds to every request with these pieces and closes after the last request."""
 
     async def script(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while True:
@@ -78,7 +78,7 @@ def test_connections_are_kept_and_the_last_one_is_used_first() -> None:
 
 
 def test_chunks_are_decoded_and_told_read_by_read() -> None:
-    """Each read of a chunked answer is one piece, however its chunks were cut."""
+    """Each read of a chunked response is one piece, however its chunks were cut."""
     pieces = (
         b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n",
         b"3\r\nabc\r\n2\r\nde\r\n",
@@ -111,7 +111,7 @@ def test_an_answer_that_ends_with_the_connection_is_whole() -> None:
 
 
 def test_an_answer_that_is_cut_is_lost() -> None:
-    """A close before the announced length is an error, not a short answer."""
+    """A close before the announced length is an error, not a short response."""
 
     async def script(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await head(reader)
@@ -119,7 +119,7 @@ def test_an_answer_that_is_cut_is_lost() -> None:
 
     async def scene(pool: UpstreamPool) -> None:
         answer = await pool.send(GET)
-        with pytest.raises(UpstreamLost, match="before the answer was complete"):
+        with pytest.raises(UpstreamLost, match="before the response was complete"):
             await answer.whole(100)
 
     play(script, scene)
@@ -136,7 +136,7 @@ def test_what_is_not_http_is_lost() -> None:
 
 
 def test_silence_has_a_limit() -> None:
-    """A server that never answers, or stops in its answer, is given up and called timed out."""
+    """A server that never responses, or stops in its response, is given up and called timed out."""
 
     async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await head(reader)
@@ -157,7 +157,7 @@ def test_silence_has_a_limit() -> None:
 
 
 def test_a_hint_before_the_answer_is_passed_over() -> None:
-    """An informational answer is not the answer."""
+    """An informational response is not the response."""
     hint = b"HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n"
 
     async def scene(pool: UpstreamPool) -> None:

@@ -25,7 +25,7 @@ def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
 
 
 def reset(provider: Program, **plan: Any) -> Any:
-    """The answer to a reset with a quick plan."""
+    """The response to a reset with a quick plan."""
     quick = {"delay_s": DELAY_S, "chunk_count": 4, "gap_s": 0.002}
     return ask(provider.ports[1], quick | plan, path="/reset").document
 
@@ -86,7 +86,7 @@ def test_jitter_moves_a_stream_as_a_whole(provider: Program) -> None:
 
 
 def test_an_unstamped_answer_lacks_the_stamps_and_nothing_else(provider: Program) -> None:
-    """Plain and streamed, the bytes are those of a stamped answer without its codes; records have the times."""
+    """Plain and streamed, the bytes are those of a stamped response without its codes; records have the times."""
     bodies: dict[bool, list[bytes]] = {}
     for stamped in (True, False):
         reset(provider, stamps=stamped)

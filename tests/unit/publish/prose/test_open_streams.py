@@ -109,14 +109,16 @@ def test_the_terminal_tells_the_memory_of_a_stream() -> None:
     """One sentence with every gateway, its interval and its label; the baseline has none."""
     text = campaign_text(campaign())
     message = next(line for line in text.splitlines() if "more open stream" in line)
-    assert "Reference (mock, not a product) 22 KiB, 20 KiB to 24 KiB (chain none)" in message
+    assert "Reference (mock, not a product) 22 KiB, 20 KiB to 24 KiB (no policies)" in message
     assert "direct" not in message
 
 
 def test_open_streams_alone_are_an_answer() -> None:
     """A campaign of open streams alone says what they take instead of what requests cost."""
     found = summary([streams("direct"), streams("reference")], grade="smoke", runs=1)
-    assert answer(found, names_of(found))[1].startswith("A smoke run, so no claims: one more open stream takes")
+    assert answer(found, names_of(found))[1].startswith(
+        "Smoke run (setup check only, do not quote): one more open stream takes"
+    )
     assert campaign_text(found).count("more open stream") == 1
 
 

@@ -1,4 +1,4 @@
-"""What a page says: answer, figures, absences, labels, warnings; and what it must never say."""
+"""What a page says: response, figures, absences, labels, warnings; and what it must never say."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_the_first_three_sentences_answer_the_reader() -> None:
     assert "LiteLLM proxy 1.108.7" in compared
     assert "against a direct connection" in compared
     assert costs.startswith(
-        "With one client and chain none, Reference (mock, not a product) shifts the median by 2.50"
+        "With one client and no policies, Reference (mock, not a product) shifts the median by 2.50"
     )
     assert "LiteLLM proxy shifts the median by 9.40 ms (p95 by 12.2)" in costs
     assert "median of 3 accepted runs" in sure
@@ -79,7 +79,7 @@ def test_the_answer_leaves_out_figures_with_few_samples() -> None:
     few = few.model_copy(update={"few_samples": {"p95": "95th of 100", "p99": "99th of 100"}})
     load = clients(1)
     _, costs, _ = campaign_of(summary([cell("direct", load), cell("litellm", load, shift_ms=few)]), "c1").answer
-    assert "9.40 ms on plain answers" in costs
+    assert "9.40 ms on non-streaming responses" in costs
     assert "12.2" not in costs
 
 
@@ -206,15 +206,15 @@ def test_a_loaded_machine_is_told_above_every_table_and_picture() -> None:
     """With other work on the machine no table with rows and no chart goes without the warning."""
     campaign = view("smoke")
     assert all(table.warning for table in (*campaign.tables, *campaign.run_tables))
-    assert all("Other work loaded the machine" in chart.description for chart in campaign.charts)
+    assert all("Other processes were using the CPU" in chart.description for chart in campaign.charts)
     assert any("1.4 cores" in warning for warning in campaign.warnings)
     assert not any(table.warning for table in view("whole").tables)
 
 
 def test_a_smoke_run_makes_no_claims() -> None:
-    """Grade smoke says `no claims` in the answer and as a warning."""
+    """Grade smoke says so in the abstract and as a warning."""
     campaign = view("smoke")
-    assert "no claims" in campaign.answer[1]
+    assert "do not quote" in campaign.answer[1]
     assert "no claims" in campaign.warnings[0]
     assert campaign.claims is False
 
@@ -330,10 +330,12 @@ def test_cost_columns_that_nobody_filled_become_one_sentence() -> None:
 
 
 def test_first_bytes_that_a_driver_does_not_give_are_told_once() -> None:
-    """Plain answers without first-byte times leave the TTFB table with a sentence."""
+    """Non-streaming responses without first-byte times leave the TTFB table with a sentence."""
     table = next(t for t in view("whole").tables if t.id == "c1-ttfb")
-    assert [s.title for s in table.sections] == [f"Chain {c} · stream" for c in ("none", "starter", "finance")]
-    assert "Absent for plain answers: not reported by the driver." in table.caption
+    assert [s.title for s in table.sections] == [
+        f"{c} · streaming" for c in ("No policies", "Chain starter", "Chain finance")
+    ]
+    assert "Absent for non-streaming responses: not reported by the driver." in table.caption
 
 
 def test_a_campaign_of_the_baseline_alone_is_a_page() -> None:
@@ -341,4 +343,4 @@ def test_a_campaign_of_the_baseline_alone_is_a_page() -> None:
     gone = without("errored", "the provider died", "direct", rate(50), achieved_rps=Absent(absent="errored"))
     assert b"the provider died" in files([summary([gone])])["index.html"]
     alone = summary([cell("direct", rate(50), achieved_rps=Figure(value=50.0))])
-    assert "no cost to tell" in campaign_of(alone, "c1").answer[1]
+    assert "no cost to report" in campaign_of(alone, "c1").answer[1]

@@ -48,12 +48,12 @@ def test_added_time_and_cpu_are_the_sentence_and_the_shift_is_not() -> None:
     """The second sentence tells added time with its p95, both of a stream, CPU and the baseline's own; no shift."""
     costs = view().answer[1]
     assert costs.startswith(
-        "With one client and chain none, Reference (mock, not a product) adds at the median 0.62 ms "
+        "With one client and no policies, Reference (mock, not a product) adds at the median 0.62 ms "
         "(0.59 to 0.65, p95 0.87)"
     )
-    for reported in ("to the first content of streams", "p95 0.93) to their end", "0.81 ms (plain)", "CPU"):
+    for reported in ("to the first content of streams", "p95 0.93) to their end", "0.81 ms (non-streaming)", "CPU"):
         assert reported in costs
-    assert "without a gateway the same measure shows 0.11 ms to plain answers" in costs
+    assert "without a gateway the same measure shows 0.11 ms to non-streaming responses" in costs
     assert "shift" not in costs
 
 
@@ -71,7 +71,7 @@ def test_a_load_with_added_time_is_told_before_one_without() -> None:
     cells = [
         of for gateway in ("direct", "reference") for of in (seen(cell(gateway, rate(50))), cell(gateway, clients(1)))
     ]
-    assert campaign_of(summary(cells), "c1").answer[1].startswith("At 50/s and chain none")
+    assert campaign_of(summary(cells), "c1").answer[1].startswith("At 50/s and no policies")
 
 
 def test_a_driver_alone_leads_with_the_shift_and_says_so() -> None:
@@ -114,12 +114,12 @@ def test_the_claim_is_a_third_figure_with_its_difference() -> None:
 
 
 def test_the_first_chart_is_added_time_with_the_baseline_in_every_panel() -> None:
-    """Added time of plain answers comes first, with dots of the direct lane; shift charts follow."""
+    """Added time of non-streaming responses comes first, with dots of the direct lane; shift charts follow."""
     made = probed()
     drawn = charts(made, names_of(made), "c1")
-    assert drawn[0].title == "Added time at a rate: plain answers"
+    assert drawn[0].title == "Added time, open loop: non-streaming responses"
     assert drawn[0].svg.count(">0.11<") == 4
-    assert [chart.title for chart in drawn].index("Shift at a rate") > 1
+    assert [chart.title for chart in drawn].index("Shift, open loop") > 1
     assert "for direct, Reference" in drawn[0].description
     assert "the chain destroys" in drawn[0].svg
 
@@ -188,15 +188,15 @@ def test_every_table_over_cells_names_cores_and_plan() -> None:
         if t.has_rows:
             assert any("2 logical CPUs shared" in line for line in t.caption), t.id
     text = campaign_text(probed())
-    assert text.count("CPU plan of 2 logical CPUs") == text.count("Chain ")
+    assert text.count("CPU plan of 2 logical CPUs") == text.count("Chain ") + text.count("No policies ")
 
 
 def test_slopes_stand_with_interval_and_baseline() -> None:
     """Each line has its slope per KiB with interval and the direct lane's; the baseline's row says baseline."""
     found = rows(table(campaign_of(sloped(), "c1"), "slopes"))
     direct, gateway = found
-    assert gateway[1] == "chain none · plain · 50/s 2 cells"
-    assert gateway[2:5] == ["KiB of prompt to the end of a plain answer", "31.0 27.9 to 34.1", "4.00"]
+    assert gateway[1] == "no policies · non-streaming · 50/s 2 cells"
+    assert gateway[2:5] == ["KiB of prompt to the end of a non-streaming response", "31.0 27.9 to 34.1", "4.00"]
     assert direct[4] == "baseline"
     assert not [t for t in view().tables if t.id == "c1-slopes"]
 
@@ -224,7 +224,7 @@ def test_only_all_is_a_hundred_per_cent(ratio: float, shown: str) -> None:
 
 
 def test_merged_events_are_told_from_unchanged_ones() -> None:
-    """The lowest level of any answer stands with how many kept the provider's events."""
+    """The lowest level of any response stands with how many kept the provider's events."""
     load = rate(50)
     merged = seen(cell("reference", load, mode="stream"), fidelity=fidelity("text", events_equal_count=12))
     found = rows(table(campaign_of(summary([seen(cell("direct", load, mode="stream")), merged]), "c1"), "chunks"))
@@ -266,7 +266,7 @@ def test_a_table_says_whose_added_times_they_are(driver: str) -> None:
 
 def test_legs_stand_beside_their_sum_with_claim_and_stamps() -> None:
     """Added time, both legs, the claim, what is above it, and how many stamps came whole, each in its own column."""
-    row = figures(table(view(), "legs"), "Chain none · plain", "LiteLLM proxy")
+    row = figures(table(view(), "legs"), "No policies · non-streaming", "LiteLLM proxy")
     assert row["Added time p50, ms"] == "7.80 7.41 to 8.19"
     assert (row["Request path p50, ms"], row["Response path p50, ms"]) == ("4.68", "3.12")
     assert (row["Self-reported p50, ms"], row["Self-reported p95, ms"]) == ("4.10", "4.90")
@@ -286,7 +286,7 @@ def test_lost_stamps_are_counted_and_their_figures_absent() -> None:
 
 def test_chunks_are_told_gap_by_gap_with_the_baseline_beside() -> None:
     """Gaps, forwarding, distortion and the share of pairs stand apart, for the direct lane too."""
-    row = figures(table(view(), "chunks"), "Chain none · stream", "direct")
+    row = figures(table(view(), "chunks"), "No policies · streaming", "direct")
     assert [row[f"{what} p50, ms"] for what in ("Gap", "Forwarding delay", "Gap distortion")] == [
         "5.00",
         "0.06",
@@ -305,14 +305,14 @@ def test_chunks_are_told_gap_by_gap_with_the_baseline_beside() -> None:
 def test_first_bytes_are_told_from_first_content() -> None:
     """TTFB, TTFT and the response time of a stream are three groups, and the page says why they differ."""
     found = table(view(), "stream-times")
-    row = figures(found, "Chain none · stream", "Reference")
+    row = figures(found, "No policies · streaming", "Reference")
     assert [row[f"{what} p50, ms"] for what in ("TTFB", "TTFT", "Response time")] == ["22.7", "20.7", "98.1"]
     assert "A first byte is not yet content" in " ".join(found.caption)
 
 
 def test_cost_shows_memory_switches_calls_and_drain() -> None:
     """Each cost reading stands in its column with its unit."""
-    row = figures(table(view(), "cost"), "Chain none · plain", "Reference")
+    row = figures(table(view(), "cost"), "No policies · non-streaming", "Reference")
     assert [row[f"RSS, {when}"] for when in ("idle", "peak", "after")] == ["27 MiB", "31 MiB", "30 MiB"]
     assert [row[f"PSS, {when}"] for when in ("idle", "after")] == ["15.5 MiB", "16 MiB"]
     assert (row["Context switches"], row["Control-plane calls"], row["Provider calls"]) == ("23.2", "4.20", "1.00")
@@ -322,7 +322,7 @@ def test_cost_shows_memory_switches_calls_and_drain() -> None:
 def test_the_load_generators_own_errors_stand_in_their_table() -> None:
     """Rate error, dispatch lag and release lateness are shown; with clients there is no rate and no schedule."""
     found = table(view(), "driver")
-    row = figures(found, "Chain none · plain", "direct")
+    row = figures(found, "No policies · non-streaming", "direct")
     assert (row["Driver"], row["Send-rate error"]) == ("probe", "−0.04 %")
     assert (row["Dispatch lag p50, ms"], row["Release lateness p99, ms"]) == ("0.03", "1.20")
     assert [note.text for note in found.footnotes] == [
@@ -334,7 +334,7 @@ def test_payloads_that_differ_have_sections_and_lines_of_their_own() -> None:
     """Two payloads are two sections of each table, and Markdown has the table of lines through them."""
     campaign = campaign_of(sloped(), "c1")
     titles = [section.title for section in table(campaign, "rate-plain").sections]
-    assert titles == ["Chain none · payload 1k · plain", "Chain none · payload 8k · plain"]
+    assert titles == ["No policies · payload 1k · non-streaming", "No policies · payload 8k · non-streaming"]
     line = dict(
         zip([c.full for c in table(campaign, "slopes").columns], rows(table(campaign, "slopes"))[1], strict=True)
     )
@@ -348,7 +348,8 @@ def test_every_table_of_a_probe_reaches_the_markdown_page() -> None:
     """What the views hold is printed: each heading stands on the page, and the added time of every lane."""
     text = templating.markdown_text(page_of([probed()]))
     for title in (
-        "At a rate: streams", "With clients that wait for their answer: plain answers", "CPU, memory and calls",
+        "Open loop (fixed arrival rate): streams", "Closed loop (fixed concurrency): non-streaming responses",
+        "CPU, memory and calls",
         "Streams: to the first byte, the first content and the end", "Streams as they arrive",
         "Added time by its two legs, and what gateways report", "Time to first byte at one client",
         "The load generator",
@@ -366,7 +367,9 @@ def test_every_table_of_a_probe_reaches_the_markdown_page() -> None:
 def test_the_terminal_shows_both_added_times_and_the_remarks() -> None:
     """A stream's row has first content and end before its shift; flags are told with their number of cells."""
     lines = campaign_text(probed()).splitlines()
-    stream = lines[lines.index(next(line for line in lines if line.startswith("Chain none · stream, at a rate"))) :]
+    stream = lines[
+        lines.index(next(line for line in lines if line.startswith("No policies · streaming, open loop"))) :
+    ]
     row = next(line for line in stream if line.startswith("litellm"))
     assert row.split() == [
         "litellm",

@@ -29,7 +29,7 @@ def test_numbers_keep_their_digits() -> None:
 def test_the_table_of_a_loaded_machine_says_so() -> None:
     """Every table heading carries the warning, and the remark tells what was seen."""
     text = campaign_text(smoke())
-    assert text.count("Other work loaded the machine during accepted runs") == 2
+    assert text.count("Other processes were using the CPU during accepted runs") == 2
     assert "1.4 cores" in text
     assert "no claims" in text
 
@@ -74,8 +74,8 @@ def test_few_samples_and_a_limiting_baseline_are_remarked() -> None:
 def test_many_clients_are_told_to_be_bounded() -> None:
     """The table of clients says so in its heading and has N ÷ mean beside what was achieved."""
     lines = campaign_text(whole()).splitlines()
-    heading = next(line for line in lines if line.startswith("Chain none · plain, with clients"))
-    assert "more than one: bounded by the throughput" in heading
+    heading = next(line for line in lines if line.startswith("No policies · non-streaming, closed loop"))
+    assert "more than one client: bounded by the throughput" in heading
     row = next(
         line for line in lines[lines.index(heading) :] if line.startswith("direct") and line.split()[1] == "10"
     )
@@ -149,7 +149,7 @@ class Terminal(io.StringIO):
 
 
 def test_without_a_terminal_progress_is_plain_lines() -> None:
-    """No escape sequence, one line a step, and counting steps are not told a hundred times."""
+    """No escape sequence, one line per step, and counting steps are not told a hundred times."""
     out = io.StringIO()
     with ConsoleListener(out) as listener:
         listener.started("2026-x", Done(0))

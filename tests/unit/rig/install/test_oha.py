@@ -39,7 +39,7 @@ def executable(path: Path, text: str) -> Path:
 
 
 def put_oha(folder: Path, version_text: str) -> Path:
-    """An oha that answers `--version` with `says`."""
+    """An oha that returns `--version` with `says`."""
     return executable(folder / "oha", f"#!/bin/sh\necho '{version_text}'\n")
 
 
@@ -102,7 +102,7 @@ def test_an_oha_that_does_not_tell_its_version_is_not_used(bench: Bench, version
     put_oha(bench.bin, version_text)
     found = bench.tools.find_oha(bench.environ["PATH"])
     assert found.tool is None
-    assert "does not tell its version" in (found.remark or "")
+    assert "does not report its version" in (found.remark or "")
 
 
 def test_without_oha_and_cargo_one_sentence_says_how_to_get_them(bench: Bench) -> None:

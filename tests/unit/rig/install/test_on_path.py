@@ -48,8 +48,8 @@ def test_a_wrk_on_path_is_used_with_its_version(tmp_path: Path, version_text: st
     [
         (f"wrk 4.0.2 [epoll] {USAGE}", "is version 4.0.2"),
         (f"wrk 3.1.2 [epoll] {USAGE}", "is version 3.1.2"),
-        ("", "does not tell its version"),
-        ("usage: something else 4.1.0", "does not tell its version"),
+        ("", "does not report its version"),
+        ("usage: something else 4.1.0", "does not report its version"),
     ],
 )
 def test_another_or_an_old_wrk_is_passed_over(tmp_path: Path, version_text: str, reason: str) -> None:

@@ -1,4 +1,4 @@
-"""The small client against scripted servers that answer badly."""
+"""The small client against scripted servers that response badly."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_an_error_status_is_an_answer(serve: Serve) -> None:
 
 
 def test_a_stream_keeps_the_time_of_each_piece(serve: Serve) -> None:
-    """Pieces that were sent apart are apart in the answer, by at least the pause between them."""
+    """Pieces that were sent apart are apart in the response, by at least the pause between them."""
     answer = http.stream("GET", serve(CHUNKED, b"1\r\na\r\n", 0.2, b"1\r\nb\r\n0\r\n\r\n"), timeout_s=5)
     assert [chunk.data for chunk in answer.chunks] == [b"a", b"b"]
     assert answer.chunks[1].at_ns - answer.chunks[0].at_ns > 100_000_000
@@ -85,7 +85,7 @@ def test_a_stream_keeps_the_time_of_each_piece(serve: Serve) -> None:
     ids=["no last chunk", "in a chunk", "length"],
 )
 def test_a_broken_off_body_is_kept_by_stream_and_raised_by_call(serve: Serve, pieces: tuple[bytes, ...]) -> None:
-    """A body without its end has a fault that says so; who asked for a whole answer gets a ConnectionError."""
+    """A body without its end has a fault that says so; who asked for a whole response gets a ConnectionError."""
     answer = http.stream("GET", serve(*pieces), timeout_s=5)
     assert answer.body in (b"a", b"")
     assert "broke off" in answer.fault
@@ -104,7 +104,7 @@ def test_a_dripping_server_cannot_outlast_the_deadline(serve: Serve) -> None:
     """One byte every now and then does not restart the clock: the limit is for the whole call."""
     drip = [piece for byte in OK for piece in (bytes([byte]), 0.15)]
     began = time.monotonic()
-    with pytest.raises(TimeoutError, match="no answer within"):
+    with pytest.raises(TimeoutError, match="no response within"):
         http.call("GET", serve(*drip), timeout_s=0.4)
     assert time.monotonic() - began < 0.15 * len(OK) / 2
 
@@ -157,7 +157,7 @@ def test_a_header_with_a_line_end_is_not_sent(serve: Serve) -> None:
 
 
 def test_interim_answers_are_passed_over(serve: Serve) -> None:
-    """Early hints and their headers are no answer; the one behind them is, with its own headers only."""
+    """Early hints and their headers are no response; the one behind them is, with its own headers only."""
     hints = b"HTTP/1.1 103 Early Hints\r\nX-A: early\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n"
     answer = http.call("GET", serve(hints, 0.05, OK), timeout_s=5)
     assert (answer.status, answer.body, answer.header("x-a")) == (200, b"ok", None)
@@ -172,7 +172,7 @@ def test_trailers_are_no_headers_and_the_last_of_two_counts(serve: Serve) -> Non
 
 @pytest.mark.parametrize("behind", [OK, b"rest"])
 def test_bytes_behind_an_answer_are_noted(serve: Serve, behind: bytes) -> None:
-    """The answer is whole and good; that more came behind it is a fact of its own."""
+    """The response is whole and good; that more came behind it is a fact of its own."""
     answer = http.call("GET", serve(OK + behind), timeout_s=5)
     assert (answer.body, answer.fault, answer.has_more) == (b"ok", "", True)
     assert not http.call("GET", serve(OK), timeout_s=5).has_more

@@ -57,7 +57,7 @@ def test_a_death_before_the_first_answer_is_a_crash() -> None:
 
 
 def test_a_death_in_the_hold_is_a_crash() -> None:
-    """Good answers do not count when the process dies between them: another program may give them."""
+    """Good responses do not count when the process dies between them: another program may give them."""
     deaths = itertools.chain([None] * 3, itertools.repeat("died of SIGSEGV"))
     with pytest.raises(LaneFailed, match="SIGSEGV") as detected:
         wait_ready(lambda: None, alive=lambda: next(deaths), within_s=600, hold_s=600, watched=WATCHED)

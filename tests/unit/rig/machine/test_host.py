@@ -61,7 +61,7 @@ def test_what_it_does_not_tell_is_absent_with_a_reason(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "expected"),
     [
-        ({"/proc/cpuinfo": "flags : fpu hypervisor\n"}, "a hypervisor that does not tell its name"),
+        ({"/proc/cpuinfo": "flags : fpu hypervisor\n"}, "a hypervisor that does not report its name"),
         ({"/proc/cpuinfo": "flags : fpu\n"}, None),
         ({"/proc/cpuinfo": "flags : fpu\n", "/.dockerenv": ""}, "container"),
         (

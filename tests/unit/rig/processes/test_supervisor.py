@@ -149,7 +149,7 @@ def test_a_child_inherits_no_descriptor_and_no_blocked_signal(supervisor: Superv
 
 
 def test_a_taken_port_is_refused_before_the_start(supervisor: Supervisor, service: Callable[..., Service]) -> None:
-    """A service whose port another program holds is not started: that program would answer in its place."""
+    """A service whose port another program holds is not started: that program would respond in its place."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         with pytest.raises(PortTaken, match=rf"Port {port} .* is taken by .*\(pid {os.getpid()}\); child needs it"):

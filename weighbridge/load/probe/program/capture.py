@@ -9,17 +9,17 @@ from __future__ import annotations
 from array import array
 from dataclasses import dataclass, field
 
-# How an answer can end for the transport, besides the outcomes that it decides itself.
+# How a response can end for the transport, besides the outcomes that it decides itself.
 CLOSED = "closed"
 RESET = "reset"
 
 
 class Exchange:
-    """One request and its answer.
+    """One request and its response.
 
     `released_ns` is when the pacer let it go, `sent_ns` when its first byte was written (a new connection and the
     wait for a free one lie between), `connect_ns` how long its own new connection took, `fault` what the transport
-    or a time-out said, empty when the answer ended by itself.
+    or a time-out said, empty when the response ended by itself.
     """
 
     __slots__ = (

@@ -1,4 +1,4 @@
-"""One kept-alive connection: writes a request, keeps time and bytes of each read, knows when the answer is complete.
+"""One kept-alive connection: writes a request, keeps time and bytes of each read, knows when it is complete.
 
 In the window it parses no more than it must: the end of the headers and of the message. Everything else is read from
 the kept bytes afterwards.
@@ -21,7 +21,7 @@ class Keeper(Protocol):
     """Who owns the connection."""
 
     def give_back(self, connection: Connection) -> None:
-        """Take it: the answer is complete and the connection can serve again."""
+        """Take it: the response is complete and the connection can serve again."""
         ...
 
     def lost(self, connection: Connection) -> None:
@@ -87,7 +87,7 @@ class Connection(asyncio.Protocol):
         now = time.monotonic_ns()
         exchange = self._exchange
         if exchange is None:
-            # Bytes that nobody asked for: the next answer on this connection could not be trusted.
+            # Bytes that nobody asked for: the next response on this connection could not be trusted.
             self._abort()
             return
         had_headers = exchange.headers_ns
@@ -117,7 +117,7 @@ class Connection(asyncio.Protocol):
 
     # httptools
     def on_headers_complete(self) -> None:
-        """Note the read that completed the headers; interim answers are passed over."""
+        """Note the read that completed the headers; interim responses are passed over."""
         exchange = self._exchange
         if self._complete:
             self._beyond = True
@@ -125,7 +125,7 @@ class Connection(asyncio.Protocol):
             exchange.headers_ns = exchange.last_read_ns
 
     def on_message_complete(self) -> None:
-        """Note that the answer is whole."""
+        """Note that the response is whole."""
         if self._exchange is not None and self._exchange.headers_ns:
             self._complete = True
             self._keep = self._parser.should_keep_alive()

@@ -1,4 +1,4 @@
-"""What a body says: the text of a plain answer, or the events of a stream with the read that completed each.
+"""What a body says: the text of a plain response, or the events of a stream with the read that completed each.
 
 The dialect tells what is content; here the chunk stamps are looked for in its text, across events when a gateway cut
 it anew.
@@ -41,13 +41,13 @@ class Content:
 
 
 def content_of(answer: Response, *, is_stream: bool) -> Content:
-    """Return the content of an answer by its content type."""
+    """Return the content of a response by its content type."""
     kind: openai_chat.Kind = "stream" if is_stream else "plain"
     return _content(openai_chat.read_answer(kind, answer.content_type, answer.parts))
 
 
 def plain_content(body: bytes) -> Content:
-    """Return the content of a JSON answer."""
+    """Return the content of a JSON response."""
     return _content(openai_chat.read_plain(body))
 
 

@@ -36,7 +36,7 @@ def run_program(name: str, description: str, drive: Callable[[Path], None]) -> i
 
 
 def read_bodies(path: Path, count: int) -> list[bytes]:
-    """At most `count` request bodies, one a line; InputError when there is none."""
+    """At most `count` request bodies, one per line; InputError when there is none."""
     bodies: list[bytes] = []
     try:
         with path.open("rb") as file:

@@ -1,7 +1,7 @@
 """The probe's watch on itself: a beat every few milliseconds whose lateness is how late the loop is for anything.
 
 Run by the engine through the window. What overlaps a beat that came too late was not measured, but waited for us:
-such spans are kept, and `tables` flags the requests within them. On its beats overdue answers are looked for.
+such spans are kept, and `tables` flags the requests within them. On its beats overdue responses are looked for.
 """
 
 from __future__ import annotations

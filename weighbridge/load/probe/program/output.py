@@ -41,7 +41,7 @@ def write(plan: ProbePlan, capture: Capture, tables: Tables, version: str) -> No
 
 
 def report(plan: ProbePlan, capture: Capture, tables: Tables, version: str) -> dict[str, Any]:
-    """Return the document. Times are seconds; spreads are of good answers."""
+    """Return the document. Times are seconds; spreads are of good responses."""
     table = tables.requests
     resolved = table.outcome != UNKNOWN
     lagged = float(np.mean(table.lagged)) if len(table) else 0.0

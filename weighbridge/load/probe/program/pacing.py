@@ -1,7 +1,7 @@
 """An alarm at an absolute time on the running loop, some tens of microseconds late and never early.
 
 Used for the arrivals and the heartbeat. A timerfd ignores the timer slack and is not rounded to milliseconds, as the
-loops' own timers are. It must not spin: a spinning loop cannot read answers.
+loops' own timers are. It must not spin: a spinning loop cannot read responses.
 """
 
 from __future__ import annotations

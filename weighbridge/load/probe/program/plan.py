@@ -122,7 +122,7 @@ class ProbePlan:
         what = "streams" if self.mode == "stream" else "requests"
         if self.rate_rps is not None and not 0 < self.rate_rps <= self.ceiling_rps:
             raise InputError(
-                f"the probe drives up to {self.ceiling_rps:,.0f} {what} a second, not {self.rate_rps:,.10g}",
+                f"the probe drives up to {self.ceiling_rps:,.0f} {what} per second, not {self.rate_rps:,.10g}",
                 expected="lower the rate, or take oha or wrk",
             )
         if self.clients is not None and not 0 < self.clients <= CLIENTS_CEILING_COUNT:

@@ -1,4 +1,4 @@
-"""The kept bytes of one answer as HTTP: status, headers, and the pieces of its body with the read that brought each.
+"""The bytes of one response as HTTP: status, headers, and the pieces of its body with the read that brought each.
 
 It must not judge.
 """
@@ -11,7 +11,7 @@ import httptools
 
 
 class Response:
-    """What the reads of one answer hold; `headers_read` and the first number of each part count reads from 0.
+    """What the reads of one response hold; `headers_read` and the first number of each part count reads from 0.
 
     `wanted` is the value of one more header, asked for by its lower-case name.
     """
@@ -63,7 +63,7 @@ class Response:
             self.wanted = value.decode("latin-1")
 
     def on_headers_complete(self) -> None:
-        """Keep the status; what an interim answer said of itself is dropped."""
+        """Keep the status; what an interim response said of itself is dropped."""
         status = self._parser.get_status_code()
         if status < 200:
             self.content_type, self.framed, self.wanted = "", False, ""
@@ -78,5 +78,5 @@ class Response:
             self.parts.append((self._number, data))
 
     def on_message_complete(self) -> None:
-        """Note that the answer is whole."""
+        """Note that the response is whole."""
         self.complete = self.complete or self.status > 0

@@ -1,4 +1,4 @@
-"""From the kept bytes to tables: one row a request, one row a content event, and the sample table of all drivers.
+"""From the kept bytes to tables: one row per request, one row per content event, and the sample table of all drivers.
 
 In the tables' `outcome` column `UNKNOWN` stands for a request without an end: the window was interrupted.
 """
@@ -26,14 +26,14 @@ _NS = 1e9
 _DAY_S = 86_400.0
 # No number that a gateway would report has more characters.
 _REPORT_LIMIT = 40
-# Outcomes that are an HTTP answer to count by its status; in all others there was no answer worth the name.
+# Outcomes that are an HTTP response to count by its status; in all others there was no response worth the name.
 ANSWERED = ("ok", "http_error")
 _CODES = {name: code for code, name in enumerate(OUTCOMES)}
 
 
 @dataclass(frozen=True)
 class Tables:
-    """All three, with the errors' texts and their counts; the rows are those requests that were let go."""
+    """All three, with the errors' texts and their counts; the rows are those requests that were released."""
 
     requests: RequestTable
     events: EventTable
@@ -119,7 +119,7 @@ def _signed(reference: int | None) -> int:
 
 
 def _stamp(exchange: Exchange, content: Content) -> tuple[int, int, str]:
-    """Return the times of the provider's stamp and its state as far as one answer shows it."""
+    """Return the times of the provider's stamp and its state as far as one response shows it."""
     stamp = find_stamp(content.text)
     if stamp is None:
         return UNKNOWN, UNKNOWN, "damaged" if STAMP_WORD in content.text.lower() else "absent"
@@ -141,7 +141,7 @@ def _marked(table: RequestTable, lag_spans: Sequence[tuple[int, int]]) -> Reques
     if len(whole):
         pairs = np.stack([table.recv_ns[whole], table.send_ns[whole], table.end_ns[whole]])
         order = whole[np.lexsort(pairs[::-1])]
-        # Of answers with one and the same stamp the first to arrive keeps it.
+        # Of responses with one and the same stamp the first to arrive keeps it.
         same = (np.diff(table.recv_ns[order]) == 0) & (np.diff(table.send_ns[order]) == 0)
         table.stamp_state[order[1:][same]] = STAMP_STATES.index("repeated")
     begun = np.where(table.intended_ns == UNKNOWN, table.sent_ns, table.intended_ns)

@@ -15,7 +15,7 @@ from weighbridge.load.probe.stream_opener.stream import Stream
 SCHEMA = "weighbridge.stream-opener/1"
 REPORT = "report.json"
 WHOLE = "ok"
-# A stream that was let go before it ended.
+# A stream that was released before it ended.
 CENSORED = "without an end"
 
 
@@ -25,7 +25,7 @@ def write(plan: StreamOpenerPlan, state: OpenStreamsState, version: str) -> None
 
 
 def report(plan: StreamOpenerPlan, state: OpenStreamsState, version: str) -> dict[str, Any]:
-    """Return the document. Of a window that broke, streams that were let go are no faults of their own."""
+    """Return the document. Of a window that broke, streams that were released are no faults of their own."""
     ends = Counter(stream.outcome or CENSORED for stream in state.streams)
     failed = [stream for stream in state.streams if stream.outcome not in ("", WHOLE)]
     return {

@@ -18,7 +18,7 @@ from typing import Any
 from weighbridge.load.probe.stream_opener.plan import StreamOpenerPlan, put
 from weighbridge.load.probe.stream_opener.stream import Stream
 
-# The caller looks about ten times a second; this is patience with a machine that is busy.
+# The caller looks about ten times per second; this is patience with a machine that is busy.
 SEEN_WITHIN_S = 30.0
 _LOOK_S = 0.005
 # What streams may take beyond their own length before they count as without an end.

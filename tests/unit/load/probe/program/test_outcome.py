@@ -229,7 +229,7 @@ def _whole_stream(client: Client) -> None:
     ids=lambda v: getattr(v, "__name__", "").lstrip("_"),
 )
 def test_what_may_be_is_a_success(tmp_path: Path, script: Script, done: int) -> None:
-    """A missing end marker is told, not failed; neither close as the end nor an interim answer is a fault."""
+    """A missing end marker is told, not failed; neither close as the end nor an interim response is a fault."""
     with injected(script) as server:
         driven = run(plan(tmp_path, server.url, mode="stream", timeouts=SHORT))
     assert driven.outcomes == ["ok"]
@@ -238,7 +238,7 @@ def test_what_may_be_is_a_success(tmp_path: Path, script: Script, done: int) -> 
 
 
 def test_a_failure_does_not_spoil_the_next(tmp_path: Path) -> None:
-    """After each kind of broken connection the next request gets an answer of its own."""
+    """After each kind of broken connection the next request gets a response of its own."""
 
     def every_other(client: Client) -> None:
         if client.number % 2:

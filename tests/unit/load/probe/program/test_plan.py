@@ -82,8 +82,8 @@ def test_a_plan_survives_its_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("mode", "changes", "message"),
     [
-        ("plain", {"rate_rps": 5_001.0}, "up to 5,000 requests a second, not 5,001"),
-        ("stream", {"rate_rps": 300.5}, "up to 300 streams a second, not 300.5"),
+        ("plain", {"rate_rps": 5_001.0}, "up to 5,000 requests per second, not 5,001"),
+        ("stream", {"rate_rps": 300.5}, "up to 300 streams per second, not 300.5"),
         ("plain", {"clients": 1_001}, "up to 1,000 clients, not 1,001"),
     ],
 )
@@ -104,7 +104,7 @@ def test_the_program_refuses_with_one_sentence(tmp_path: Path) -> None:
     probe = start_program(made)
     _, message = probe.communicate(timeout=20)
     assert probe.returncode == 2
-    assert "up to 5,000 requests a second" in message
+    assert "up to 5,000 requests per second" in message
     assert message.count("\n") == 1
     assert not (tmp_path / "report.json").exists()
 

@@ -53,12 +53,12 @@ def lane(opened: Lane) -> Lane:
 
 
 def provider_url(lane: Lane) -> str:
-    """Where the provider answers."""
+    """Where the provider responds."""
     return f"http://127.0.0.1:{lane.provider.ports[0]}{CHAT}"
 
 
 def added_ns(table: RequestTable) -> np.ndarray:
-    """Added time of plain answers: what the client saw less what the provider held."""
+    """Added time of non-streaming responses: what the client saw less what the provider held."""
     return (table.end_ns - table.sent_ns) - (table.send_ns - table.recv_ns)
 
 
@@ -174,7 +174,7 @@ def test_mixed_lanes_share_one_window(tmp_path: Path) -> None:
 
 
 def test_added_time_of_the_baseline_is_small_and_never_negative(tmp_path: Path, lane: Lane) -> None:
-    """Direct to the provider nothing is added but the wire: a small share of the answer, both legs above zero."""
+    """Direct to the provider nothing is added but the wire: a small share of the response, both legs above zero."""
     driven = run(plan(tmp_path, provider_url(lane), rate_rps=100.0, count=100))
     table = driven.tables.requests
     added = added_ns(table)

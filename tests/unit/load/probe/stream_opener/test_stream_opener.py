@@ -163,7 +163,7 @@ def test_a_stream_that_does_not_open_ends_the_window(tmp_path: Path, gate: Gate,
 
 
 def test_a_stream_that_ends_too_soon_ends_the_window(tmp_path: Path, gate: Gate) -> None:
-    """A whole answer does not stay open: what would be read after it is the memory of fewer than are counted."""
+    """A whole response does not stay open: what would be read after it is the memory of fewer than are counted."""
 
     def short(client: Client) -> None:
         client.begin_stream()
