@@ -44,7 +44,7 @@ def calibrated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, Ran]:
         accept={**MATRIX["accept"], "attempts_per_run": 2},
         calibration=CALIBRATION,
     )
-    ran = project.invoke("bench", path=str(project.bin))
+    ran = project.invoke("bench", path=str(project.bin), within_s=280)
     project.assert_nothing_left()
     return project, ran
 

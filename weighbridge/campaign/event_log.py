@@ -30,8 +30,12 @@ class EventLog:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close the file."""
-        self._file.close()
+        """Close the file; what a full disk had no room for is lost."""
+        try:
+            self._file.close()
+        except OSError:
+            if not self.is_full:
+                raise
 
     def write(self, event: str, **facts: object) -> None:
         """Append one event with its facts; values must be JSON."""
