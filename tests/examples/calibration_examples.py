@@ -21,7 +21,8 @@ MADE_AT = datetime(2026, 11, 30, 12, tzinfo=UTC)
 def lane(seed: int, count: int = 700, *, slept_ns: int = 0, error_ns: int = 0) -> LaneSamples:
     """Added times of a hop of about 0.3 ms behind a sleep, and times at the client of 20 ms more."""
     hop = np.random.default_rng(seed).normal(300 * US, 10 * US, count).astype(np.int64)
-    return LaneSamples(hop + slept_ns + error_ns, hop + slept_ns + error_ns + 20 * MS)
+    added = hop + slept_ns + error_ns
+    return LaneSamples(added, added + 20 * MS, np.zeros_like(added))
 
 
 def constant(count: int, slept_ns: int) -> Timed:

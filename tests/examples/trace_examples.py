@@ -10,7 +10,7 @@ import numpy as np
 from tests.examples.judge_examples import ANSWER, client, rate_load, report, table, window_of
 from weighbridge.judge.window import Trace, Window
 from weighbridge.matrix.requests import Mode
-from weighbridge.record.probe_tables import OUTCOMES, STAMP_STATES, UNKNOWN, EventTable, RequestTable
+from weighbridge.record.probe_tables import OUTCOMES, STAMP_STATES, UNKNOWN, EventTable, LateTurns, RequestTable
 from weighbridge.record.provider_rows import ProviderRows
 
 US, MS, S = 1_000, 1_000_000, 1_000_000_000
@@ -117,6 +117,12 @@ def tables(given: Streams) -> tuple[RequestTable, EventTable]:
 def pick(events: EventTable, mask: Any) -> EventTable:
     """The events that a mask or row numbers pick."""
     return EventTable(**{column.name: getattr(events, column.name)[mask] for column in fields(EventTable)})
+
+
+def late_turns(*spans: tuple[int, int]) -> LateTurns:
+    """Late turns of the probe's loop from begin to end."""
+    columns = np.array(spans, dtype=np.int64).reshape(-1, 2).T
+    return LateTurns(*columns)
 
 
 def provider_rows(requests: RequestTable) -> ProviderRows:

@@ -53,7 +53,8 @@ def seen(of: CellSummary, **over) -> CellSummary:
         {"self_reported_difference_ms": timing(own - 4.1, own - 4.0, own - 3.1)} if of.gateway == "litellm" else {}
     )
     same = {
-        "driver": "probe", "request_path_ms": timing(own * 0.6, own * 0.8, own), "stamps": STAMPS, "lagged_count": 3,
+        "driver": "probe", "request_path_ms": timing(own * 0.6, own * 0.8, own), "stamps": STAMPS,
+        "late_turn_count": 1, "late_response_count": 3,
         "response_path_ms": timing(own * 0.4, own * 0.6, own), "fidelity": fidelity(),
         "added_with_rejected_ms": added,
     }  # fmt: skip

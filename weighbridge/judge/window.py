@@ -10,7 +10,7 @@ from weighbridge.matrix.requests import AnswerSpec, Mode
 from weighbridge.record.host import LoadReading
 from weighbridge.record.load_report import LoadReport
 from weighbridge.record.open_streams import OpenStreamsResult
-from weighbridge.record.probe_tables import EventTable, RequestTable
+from weighbridge.record.probe_tables import EventTable, LateTurns, RequestTable, no_late_turns
 from weighbridge.record.provider_rows import ProviderRows
 from weighbridge.record.run import Counts, DriverRecord, Resources
 from weighbridge.record.samples import SampleTable
@@ -22,6 +22,7 @@ class Trace:
 
     `provider` are the provider's own rows of the window: without them retries and unknown stamps are not told.
     The first `trim_count` requests by sent start opened the connections and are left out of every time.
+    `late_turns` are those of the probe's own loop.
     """
 
     mode: Mode
@@ -30,6 +31,7 @@ class Trace:
     trim_count: int
     events: EventTable | None = None
     provider: ProviderRows | None = None
+    late_turns: LateTurns = field(default_factory=no_late_turns)
 
 
 @dataclass(frozen=True)

@@ -97,8 +97,7 @@ REASONS: Mapping[str, ReasonEntry] = MappingProxyType(
             "rig",
             "rig_limited",
             "the load generator started requests late",
-            "The generator's median lag is more than half of the median response time, or a calibration's probe was "
-            "late around more than 5 % of its requests.",
+            "The generator's median lag is more than half of the median response time.",
         ),
         "generator_failed": ReasonEntry(
             "rig",
@@ -224,7 +223,6 @@ ABSENCES: Mapping[str, str] = MappingProxyType(
         "no_open_streams": "only measured with open streams",
         "no_companion": "no companion probe ran beside the driver",
         "few_beside_driver": "the probe beside the driver has too few samples",
-        "probe_lagged": "the probe itself was late around too many of the answers",
         "process_ended": "a process of the gateway ended before it was read",
         "group_has_gone": "the gateway's control group was gone before it was read",
         "no_group": "no control group of its own could be made",
@@ -303,8 +301,9 @@ FLAGS: Mapping[str, str] = MappingProxyType(
         "stamps_lost": "Some responses came without their stamp: they have no added time.",
         "stamps_unknown": "Some stamps are whole, but the provider has no record of them.",
         "retried": "The gateway called the provider more than once for some requests.",
-        "probe_lagged": "More than 1 % of the responses are left out because the probe's own loop was late around "
-        "them.",
+        "probe_late": "Late turns of the probe's own loop may have moved a percentile by more than 2 % or 20 µs at "
+        "p50, 5 % or 100 µs above: it is shown as between a and b (a–b in the terminal), and kept out of sentences, "
+        "intervals and comparisons.",
         "responses_changed": "Some responses came with marks of their text damaged.",
         "events_merged": "Streams came whole, but in another number of events than the provider sent.",
         "stalls": "Some chunks came after more than ten times the provider's own gap.",

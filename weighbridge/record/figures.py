@@ -76,7 +76,9 @@ class Timing(Document):
     """Percentiles of a time in milliseconds.
 
     A percentile is null when no sample lies beyond it. One that has 1–9 samples beyond it in some run is named
-    in `few_samples` with its rank, such as {"p99": "248th of 250"}: shown grey, kept out of sentences.
+    in `few_samples` with its rank, such as {"p99": "248th of 250"}: shown grey, kept out of sentences. One that
+    late turns of the probe's own loop may have moved has its bounds in `bounds_ms`; one whose bounds lie too far
+    apart is named in `between`: shown as "between a and b", kept out of intervals, sentences and comparisons.
     """
 
     p50: Milliseconds | None = Field(description="50th percentile, nearest rank, ms.")
@@ -92,9 +94,21 @@ class Timing(Document):
     few_samples: dict[Percentile, str] = Field(
         default_factory=dict, description="Percentiles with 1–9 samples beyond them, with their rank."
     )
+    bounds_ms: dict[Percentile, tuple[Milliseconds, Milliseconds]] = Field(
+        default_factory=dict,
+        description="Percentiles that late turns of our own loop may have moved: least and most they can be.",
+    )
+    between: tuple[Percentile, ...] = Field(
+        default=(),
+        description="Those of them whose bounds lie further apart than 2 % or 20 µs at p50, 5 % or 100 µs above.",
+    )
     absent: dict[Percentile, Absent] = Field(
         default_factory=dict, description="Percentiles that are null for another reason than too few samples."
     )
+
+    def is_reliable(self, name: Percentile) -> bool:
+        """Tell whether a percentile may be compared: it is there, has samples enough, and is not between bounds."""
+        return self.percentile(name) is not None and name not in self.few_samples and name not in self.between
 
     def percentile(self, name: Percentile) -> float | None:
         """Return the value of a percentile by its name."""

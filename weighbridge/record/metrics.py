@@ -26,7 +26,13 @@ ValueKey = Literal[
     "memory_per_stream_bytes", "connections_per_request", "first_request_ms",
 ]  # fmt: skip
 CountKey = Literal[
-    "request_count", "trimmed_count", "error_count", "in_flight_max_count", "lagged_count", "undelivered_at_end_count"
+    "request_count",
+    "trimmed_count",
+    "error_count",
+    "in_flight_max_count",
+    "late_turn_count",
+    "late_response_count",
+    "undelivered_at_end_count",
 ]
 NumberKey = Literal["offered_rps", "rate_error_ratio", "littles_rps"]
 WordKey = Literal["achieved_from", "buffering"]
@@ -162,8 +168,11 @@ _RATES: tuple[Metric, ...] = (
            merge="sum", loads="every", with_rejected=True),
     Metric("in_flight_max_count", "count", "count", "In flight", "Most requests open at one time.", merge="max",
            loads="every"),
-    Metric("lagged_count", "count", "count", "Probe late",
-           "Good responses left out because the probe itself was late.", merge="sum", needs=("trace",)),
+    Metric("late_turn_count", "count", "count", "Late turns",
+           "Turns of the probe's own loop that came more than 2 ms late.", merge="sum", needs=("trace",)),
+    Metric("late_response_count", "count", "count", "Responses in late turns",
+           "Good responses with an instant of their own (send, first content, end) in a late turn; none is left out.",
+           merge="sum", needs=("trace",)),
 )  # fmt: skip
 
 _STREAMS: tuple[Metric, ...] = (

@@ -32,13 +32,17 @@ def renamed(raw: Raw, names: Mapping[str, str]) -> dict[str, Any]:
     return {names.get(key, key): value for key, value in raw.items()}
 
 
+def _without(raw: Raw, names: frozenset[str]) -> dict[str, Any]:
+    return {key: value for key, value in raw.items() if key not in names}
+
+
 def run_from_1(raw: Raw) -> dict[str, Any]:
     """Return `weighbridge.run/1` with clients in one list, codes for reason and absences, and rates as figures."""
     found = renamed(older_codes.with_absences(raw), _FIGURE_NAMES)
     figures = None if found["figures"] is None else renamed(found["figures"], _FIGURE_NAMES)
     if figures is not None:
         figures |= {key: _rate_figure(figures[key]) for key in ("achieved_rps", "goodput_rps")}
-        figures = _with_buffering(figures)
+        figures = _with_buffering(_without(figures, _GONE_FIGURES))
     found["open_streams"] = _open_streams(found.pop("held"))
     found["reason"] = None if raw["accepted"] else older_codes.reason(raw["reason"], raw["reason_text"])
     clients, why = _clients_of_run(found)
@@ -168,7 +172,7 @@ def summary_cell_from_1(cell: Raw, wanted: int) -> dict[str, Any]:
     """Return a cell of `weighbridge.summary/1`, but for its load, with names, codes and intervals of today."""
     named = _with_buffering(renamed(cell, _FIGURE_NAMES | {"floor": "baseline"}))
     return {
-        **{key: _of_runs(value, cell["runs_accepted"]) for key, value in named.items()},
+        **{key: _of_runs(value, cell["runs_accepted"]) for key, value in _without(named, _GONE_FIGURES).items()},
         "reason": older_codes.reason_of_cell(cell),
         "flags": older_codes.flags(cell),
         "runs_wanted": wanted,
@@ -283,6 +287,8 @@ _FIGURE_NAMES = {
     "inbound_ms": "request_path_ms",
     "outbound_ms": "response_path_ms",
 }
+# Figures of rules that no longer hold: answers were left out where the probe itself was late.
+_GONE_FIGURES = frozenset({"lagged_count"})
 _BUNCHING_NAMES = {"held_stream_count": "buffered_stream_count", "hold_gaps": "buffered_gaps"}
 _DELAY_NAMES = {
     "weight": "delay",

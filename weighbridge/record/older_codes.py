@@ -65,7 +65,6 @@ _RENAMED: Mapping[str, str] = {
     "added_floor_limited": "added_baseline_limited",
 }
 _BEGINNINGS: Mapping[str, str] = {
-    "the probe itself was late": "probe_lagged",
     "the probe beside the driver has": "few_beside_driver",
     "the probe that should ride along": "no_companion",
     "a probe beside the driver would": "no_companion",

@@ -1,7 +1,7 @@
 """What the probe saw of each request and of each event of a stream, in nanoseconds of CLOCK_MONOTONIC.
 
-Kept beside the sample table as compressed NumPy archives (`requests.npz`, `events.npz`). The provider's stamps use
-the same clock on one host; an added time needs no common clock, for each of its two brackets uses one clock only.
+Kept beside the sample table as compressed NumPy archives (`requests.npz`, `events.npz`, `late_turns.npz`). The stamps
+use the same clock on one host; an added time needs no common clock, for each of its two brackets uses one clock only.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from weighbridge.errors import StoreError
 Ints = npt.NDArray[np.int64]
 
 UNKNOWN = -1
+# What the file of requests was called in runs of the first versions.
+FORMER_REQUESTS = "inband.npz"
 
 # `stamp_state`: the position is the code. `stale` is a stamp older than the request (a cache answered), `repeated`
 # one that another request had, `damaged` a marker word without a whole stamp, `absent` no marker word at all.
@@ -57,8 +59,8 @@ class RequestTable:
     `first_content_ns`, `last_content_ns`, `end_ns` (response read); `recv_ns` and `send_ns` of the provider's stamp,
     `stamp_state`; `content_count` and `read_count` of a stream, `coalesced_count` reads that contained more than one
     content event, `done_seen` (1 when `[DONE]` came), `status`, `received_bytes`, `outcome`, `reused` (1 on a
-    connection that had served before), `lagged` (1 when the probe's own loop was late around it), `connect_ns` (how
-    long its own new connection took to open), `reported_ns` (overhead that the gateway reported in a header of it).
+    connection that had served before), `connect_ns` (how long its own new connection took to open), `reported_ns`
+    (overhead that the gateway reported in a header of it).
     """
 
     lane: Ints
@@ -82,7 +84,6 @@ class RequestTable:
     received_bytes: Ints
     outcome: Ints
     reused: Ints
-    lagged: Ints
     connect_ns: Ints
     reported_ns: Ints
 
@@ -114,10 +115,31 @@ class EventTable:
         return len(self.read_ns)
 
 
-Table = TypeVar("Table", RequestTable, EventTable)
+@dataclass(frozen=True)
+class LateTurns:
+    """Late turns of the probe's own loop, apart and in order.
+
+    `begun_ns` is the last instant at which the loop is known to have been about, `ended_ns` the end of the turn in
+    which the late beat came: what was read in between may have waited for us.
+    """
+
+    begun_ns: Ints
+    ended_ns: Ints
+
+    def __len__(self) -> int:
+        """Return the number of turns."""
+        return len(self.begun_ns)
 
 
-def to_bytes(table: RequestTable | EventTable) -> bytes:
+Table = TypeVar("Table", RequestTable, EventTable, LateTurns)
+
+
+def no_late_turns() -> LateTurns:
+    """Return the table of a loop that was never late."""
+    return LateTurns(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
+
+
+def to_bytes(table: RequestTable | EventTable | LateTurns) -> bytes:
     """Return the table as a compressed NumPy archive."""
     buffer = io.BytesIO()
     columns: dict[str, Any] = {c.name: getattr(table, c.name) for c in fields(table)}

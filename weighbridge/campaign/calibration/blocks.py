@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from weighbridge.campaign.calibration.setting import SHELF, CalibrationContext, rate_load
-from weighbridge.campaign.schedule import Judge, Route, Schedule, Visit, WindowSpec, block
+from weighbridge.campaign.schedule import Route, Schedule, Visit, WindowSpec, block
 from weighbridge.judge.calibration.known_delays import KnownDelay, measure
 from weighbridge.judge.calibration.lane_samples import MeasuredLane, delay_block, measured_lane, timed_rows
-from weighbridge.judge.run.block_acceptance import judge_block, judge_busy_block
+from weighbridge.judge.run.block_acceptance import judge_block
 from weighbridge.matrix.calibration import BY_HEADER, CONTROL, HEADER, Calibration, Condition, MixedLoad
 from weighbridge.matrix.loads import RateLoad
 from weighbridge.matrix.requests import Mode
@@ -24,9 +24,6 @@ from weighbridge.record.run import RunRecord
 # More than are ever open at a time, and so many requests are the block's run-up, left out by rule.
 _CONNECTIONS = 100
 _WARMUP_PER_LANE = 25
-_JUDGES: Mapping[Condition, Judge] = MappingProxyType(
-    {"quiet": judge_block, "jitter": judge_block, "busy": judge_busy_block}
-)
 # The direct lane is shown, not judged: half as many requests do.
 _DIRECT_SHARE = 0.5
 # The control has two lanes.
@@ -158,7 +155,7 @@ def _visit(setting: CalibrationContext, kind: BlockKind, load: MixedLoad) -> Vis
         routes,
         MappingProxyType(jitter),
         setting.spec.neighbour if kind.condition == "busy" else None,
-        _JUDGES[kind.condition],
+        judge_block,
     )
     return Visit(lanes, (window,), preparation="bare", shelf=SHELF)
 

@@ -11,12 +11,13 @@ from weighbridge.campaign.window.ground_truth import TRUTH_FILE
 from weighbridge.campaign.window.window import PROVIDER_FILE
 from weighbridge.judge.window import Trace
 from weighbridge.load.drivers import STAMP_READER
-from weighbridge.load.probe.program.output import REQUESTS
+from weighbridge.load.probe.program.output import LATE_TURNS, REQUESTS
+from weighbridge.load.probe.stored_tables import stored_table
 from weighbridge.matrix.calibration import CONTROL, SETTING, Calibration
 from weighbridge.matrix.cells import BASELINE, Cell, LaneKey
 from weighbridge.matrix.loads import ClientsLoad, Load, RateLoad
 from weighbridge.matrix.requests import AnswerSpec, Mode, PayloadSpec
-from weighbridge.record.probe_tables import RequestTable, from_bytes
+from weighbridge.record.probe_tables import LateTurns, RequestTable, from_bytes, no_late_turns
 from weighbridge.record.provider_rows import read_provider_rows
 from weighbridge.record.run import RunRecord
 from weighbridge.record.store import CampaignStore
@@ -99,13 +100,15 @@ class StoredRun:
 
     def trace(self, mode: Mode, answer: AnswerSpec, trim_count: int) -> Trace:
         """Read what the probe saw of every request; StoreError for what is damaged."""
-        table, provider = self.folder / "driver" / REQUESTS, self.folder / PROVIDER_FILE
+        beside, provider = self.folder / "driver", self.folder / PROVIDER_FILE
+        table = beside / REQUESTS
         return Trace(
             mode,
             answer,
             from_bytes(RequestTable, table.read_bytes(), origin=str(table)),
             trim_count,
             provider=read_provider_rows(provider.read_bytes(), origin=str(provider)),
+            late_turns=stored_table(LateTurns, beside / LATE_TURNS) or no_late_turns(),
         )
 
     def truth(self) -> DelayRows:

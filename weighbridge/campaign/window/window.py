@@ -164,7 +164,7 @@ def _client(
 def _trace(reading: ReportReading | None, trim_count: int, cell: Cell, rows: ProviderRows) -> Trace | None:
     if reading is None or reading.requests is None:
         return None
-    return Trace(cell.mode, cell.answer, reading.requests, trim_count, reading.events, rows)
+    return Trace(cell.mode, cell.answer, reading.requests, trim_count, reading.events, rows, reading.late_turns)
 
 
 def _expected_repeats(driven: DrivenWindow) -> float:

@@ -13,10 +13,10 @@ import numpy as np
 from weighbridge.judge.calibration.joined_quantiles import Timed
 from weighbridge.judge.calibration.known_delays import DelayBlock, LaneSamples
 from weighbridge.judge.figures.added import added_to_end, added_to_first
+from weighbridge.judge.figures.lateness import late_ns
 from weighbridge.judge.figures.probe_figures import pick_rows
 from weighbridge.judge.figures.row_masks import Mask
 from weighbridge.judge.window import Trace
-from weighbridge.record.probe_tables import Ints, RequestTable
 from weighbridge.record.truth_rows import DelayRows
 
 
@@ -34,7 +34,8 @@ class MeasuredLane:
     @property
     def net(self) -> LaneSamples:
         """The lane without what its gateway held: of the control the control."""
-        return LaneSamples(self.samples.added_ns - self.sleeps.ns, self.samples.total_ns - self.sleeps.ns)
+        mine = self.samples
+        return LaneSamples(mine.added_ns - self.sleeps.ns, mine.total_ns - self.sleeps.ns, mine.late_turn_ns)
 
 
 def timed_rows(facts: Trace) -> Mask:
@@ -52,11 +53,10 @@ def good_rows(facts: Trace) -> Mask:
 def lane_samples(facts: Trace, rows: Mask) -> LaneSamples:
     """Return the added and total time at the client of these rows: of streams to the first content."""
     requests = facts.requests
-    if facts.mode == "plain":
-        return LaneSamples(added_to_end(requests, rows).added_ns, _since_sent(requests, rows, requests.end_ns))
-    return LaneSamples(
-        added_to_first(requests, rows).added_ns, _since_sent(requests, rows, requests.first_content_ns)
-    )
+    is_plain = facts.mode == "plain"
+    legs = added_to_end(requests, rows) if is_plain else added_to_first(requests, rows)
+    sent_ns, until_ns = requests.sent_ns[rows], (requests.end_ns if is_plain else requests.first_content_ns)[rows]
+    return LaneSamples(legs.added_ns, until_ns - sent_ns, late_ns(facts.late_turns, sent_ns, until_ns))
 
 
 def measured_lane(facts: Trace, rows: Mask, recorded: DelayRows) -> MeasuredLane:
@@ -89,12 +89,9 @@ def delay_block(block: int, lane: MeasuredLane, control: Sequence[MeasuredLane])
         lane=lane.samples,
         sleeps=lane.sleeps,
         control=LaneSamples(
-            np.concatenate([net.added_ns for net in nets]), np.concatenate([net.total_ns for net in nets])
+            np.concatenate([net.added_ns for net in nets]),
+            np.concatenate([net.total_ns for net in nets]),
+            np.concatenate([net.late_turn_ns for net in nets]),
         ),
         control_late_ns=np.concatenate([one.sleeps.late_ns for one in control]),
     )
-
-
-def _since_sent(requests: RequestTable, rows: Mask, until_ns: Ints) -> Ints:
-    total: Ints = until_ns[rows] - requests.sent_ns[rows]
-    return total

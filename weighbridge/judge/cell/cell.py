@@ -16,6 +16,7 @@ from weighbridge.judge.cell.shift import shifts
 from weighbridge.judge.cell.verdict import CellAttempts, CellVerdict, outcome, rejected_by_reason
 from weighbridge.judge.run import checks
 from weighbridge.judge.run.failed_requests import failed_in_run
+from weighbridge.judge.run.probe_flags import late_flags
 from weighbridge.record.codes import ordered_flags
 from weighbridge.record.figures import NOT_MEASURED
 from weighbridge.record.measured import Values
@@ -36,7 +37,8 @@ def summarise_cell(attempts: CellAttempts, baselines: Sequence[RunRecord]) -> Ce
         "littles_rps": _littles(accepted, plan.load.concurrency),
         "memory_per_stream_bytes": cell_open_streams.memory(attempts, found),
     }
-    flags = (*found.flags, *_run_flags(attempts), *moved.flags, *seen.flags, *enough_runs.flags(figures))
+    of_figures = (*late_flags(figures), *enough_runs.flags(figures))
+    flags = (*found.flags, *_run_flags(attempts), *moved.flags, *seen.flags, *of_figures)
     return _bare(attempts, found, flags).with_figures(figures)
 
 
@@ -72,9 +74,12 @@ def _bare(attempts: CellAttempts, found: CellVerdict, flags: Sequence[str]) -> C
 
 
 def _run_flags(attempts: CellAttempts) -> Iterator[str]:
-    """Yield the flags of the accepted runs; of all attempts when none was accepted."""
+    """Yield the flags of the accepted runs; of all attempts when none was accepted.
+
+    What late turns left open in one run is not what they leave open in the median.
+    """
     for run in attempts.accepted or attempts.runs:
-        yield from run.flags
+        yield from (flag for flag in run.flags if flag != "probe_late")
         if not checks.memory_in_order(run.resources):
             yield "memory_order"
         cpu = cpu_cost(run)

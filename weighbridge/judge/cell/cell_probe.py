@@ -14,6 +14,7 @@ from weighbridge.judge.cell.merging import merged, merged_with_rejected, missing
 from weighbridge.judge.cell.shift import BASELINE_SHARE, pairs_of
 from weighbridge.judge.cell.verdict import CellAttempts, CellVerdict
 from weighbridge.judge.figures import buffering
+from weighbridge.judge.stats.bounds import bounded, difference_bounds
 from weighbridge.judge.stats.timing import SHARES, merge_runs
 from weighbridge.matrix.cells import BASELINE
 from weighbridge.matrix.requests import Mode
@@ -90,7 +91,7 @@ def _difference(run: RunRecord, headline: TimeKey) -> Iterator[Timing]:
         return
     values = {name: _minus(outside.percentile(name), reported.percentile(name)) for name in SHARES}
     few = {**outside.few_samples, **reported.few_samples}
-    yield Timing(
+    made = Timing(
         p50=values["p50"],
         p95=values["p95"],
         p99=values["p99"],
@@ -98,6 +99,7 @@ def _difference(run: RunRecord, headline: TimeKey) -> Iterator[Timing]:
         n=min(outside.n, reported.n),
         few_samples={name: text for name, text in few.items() if values[name] is not None},
     )
+    yield bounded(made, difference_bounds(outside, reported))
 
 
 def _minus(outside: float | None, reported: float | None) -> float | None:

@@ -13,6 +13,7 @@ from weighbridge.judge.cell.enough_runs import too_few
 from weighbridge.judge.cell.merging import missing
 from weighbridge.judge.cell.verdict import CellAttempts, CellVerdict
 from weighbridge.judge.run import checks
+from weighbridge.judge.stats.bounds import bounded, difference_bounds
 from weighbridge.judge.stats.intervals import interval_of_difference
 from weighbridge.judge.stats.timing import SHARES, intervals_of, merge_runs
 from weighbridge.matrix.cells import BASELINE
@@ -105,7 +106,7 @@ def difference(through: Timing, direct: Timing) -> Timing:
     values = {name: _minus(through.percentile(name), direct.percentile(name)) for name in SHARES}
     few = {**larger.few_samples, **smaller.few_samples}
     firm = [name for name in SHARES if name not in few]
-    return Timing(
+    made = Timing(
         p50=values["p50"],
         p95=values["p95"],
         p99=values["p99"],
@@ -114,6 +115,7 @@ def difference(through: Timing, direct: Timing) -> Timing:
         interval=intervals_of({name: _interval_of(name, through, direct) for name in firm}),
         few_samples={name: text for name, text in few.items() if values[name] is not None},
     )
+    return bounded(made, difference_bounds(through, direct))
 
 
 def _interval_of(name: Percentile, through: Timing, direct: Timing) -> Interval | None:

@@ -20,13 +20,22 @@ from weighbridge.record.probe_tables import UNKNOWN, EventTable, Ints, RequestTa
 class Legs:
     """Times in ns of the picked rows with all instants: `request_path_ns + response_path_ns = added_ns`, row by row.
 
-    The request path is recv − t0, the response path is t1 − send; the two alone need one clock for both hosts, the
-    sum does not.
+    `rows` are those rows, as numbers. The request path is recv − t0, the response path is t1 − send; the two alone
+    need one clock for both hosts, the sum does not.
     """
 
+    rows: Ints
     added_ns: Ints
     request_path_ns: Ints
     response_path_ns: Ints
+
+
+@dataclass(frozen=True)
+class ToStreamEnd:
+    """Added time of streams to their end, in ns, of these rows (as numbers)."""
+
+    rows: Ints
+    added_ns: Ints
 
 
 def added_to_end(requests: RequestTable, rows: Mask) -> Legs:
@@ -39,24 +48,26 @@ def added_to_first(requests: RequestTable, rows: Mask) -> Legs:
     return _legs(requests, rows, requests.first_content_ns)
 
 
-def added_to_stream_end(requests: RequestTable, events: EventTable, rows: Mask, chunk_count: int) -> Ints:
+def added_to_stream_end(requests: RequestTable, events: EventTable, rows: Mask, chunk_count: int) -> ToStreamEnd:
     """Return the added time of streams to their end in ns: (end − t0) − (send of the last chunk − recv).
 
     The provider's end marker follows its last chunk at once, so that the chunk's stamp stands for the end. A
     stream whose last chunk did not come has no such time.
     """
     last_ns = last_send_ns(events, len(requests), chunk_count)
-    known = rows & (last_ns != UNKNOWN) & _all_known(requests.end_ns, requests.sent_ns, requests.recv_ns)
+    known = np.flatnonzero(
+        rows & (last_ns != UNKNOWN) & _all_known(requests.end_ns, requests.sent_ns, requests.recv_ns)
+    )
     outside: Ints = requests.end_ns[known] - requests.sent_ns[known]
     outside -= last_ns[known] - requests.recv_ns[known]
-    return outside
+    return ToStreamEnd(known, outside)
 
 
 def _legs(requests: RequestTable, rows: Mask, until_ns: Ints) -> Legs:
-    known = rows & _all_known(until_ns, requests.sent_ns, requests.recv_ns, requests.send_ns)
+    known = np.flatnonzero(rows & _all_known(until_ns, requests.sent_ns, requests.recv_ns, requests.send_ns))
     request_path = requests.recv_ns[known] - requests.sent_ns[known]
     response_path = until_ns[known] - requests.send_ns[known]
-    return Legs(request_path + response_path, request_path, response_path)
+    return Legs(known, request_path + response_path, request_path, response_path)
 
 
 def _all_known(*columns: Ints) -> Mask:

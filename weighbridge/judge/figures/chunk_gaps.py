@@ -10,8 +10,10 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from weighbridge.judge.figures import lateness
+from weighbridge.judge.figures.lateness import BoundedTimes
 from weighbridge.judge.figures.row_masks import Mask
-from weighbridge.record.probe_tables import UNKNOWN, EventTable, Ints
+from weighbridge.record.probe_tables import UNKNOWN, EventTable, Ints, LateTurns
 
 # METHOD 4: a stall is a gap above so many times the provider's own gap of the same pair.
 STALL_FACTOR = 10
@@ -46,24 +48,23 @@ def neighbours(events: EventTable, *, stamped: bool) -> Pairs:
     return Pairs(earlier, earlier + 1)
 
 
-def gaps_ns(events: EventTable) -> Ints:
+def gaps(events: EventTable, turns: LateTurns) -> BoundedTimes:
     """Return the time between the reads of neighbouring events; 0 in one read."""
     pairs = neighbours(events, stamped=False)
-    return events.read_ns[pairs.later] - events.read_ns[pairs.earlier]
+    return lateness.gaps(turns, events.read_ns[pairs.earlier], events.read_ns[pairs.later])
 
 
-def forwarding_ns(events: EventTable) -> Ints:
+def forwarding(events: EventTable, turns: LateTurns) -> BoundedTimes:
     """Return the read time minus the send time in the chunk, of each stamped event."""
     known = events.send_ns != UNKNOWN
-    late: Ints = events.read_ns[known] - events.send_ns[known]
-    return late
+    return lateness.times(events.read_ns[known] - events.send_ns[known], turns, events.read_ns[known])
 
 
-def distortion_ns(events: EventTable) -> Ints:
+def distortion(events: EventTable, turns: LateTurns) -> BoundedTimes:
     """Return |gap as read − gap as sent| of each pair: pairwise, no difference of percentiles, no sign."""
     pairs = neighbours(events, stamped=True)
-    read = events.read_ns[pairs.later] - events.read_ns[pairs.earlier]
-    return np.abs(read - (events.send_ns[pairs.later] - events.send_ns[pairs.earlier]))
+    read = lateness.gaps(turns, events.read_ns[pairs.earlier], events.read_ns[pairs.later])
+    return lateness.distances(read, events.send_ns[pairs.later] - events.send_ns[pairs.earlier])
 
 
 def stall_count(events: EventTable) -> int:

@@ -5,7 +5,7 @@ Kept beside the run. The rows are those behind the figures.
 
 from __future__ import annotations
 
-from weighbridge.judge.figures.probe_figures import pick_rows, times_ns
+from weighbridge.judge.figures.probe_figures import pick_rows, probe_times
 from weighbridge.judge.window import Window
 from weighbridge.record.figures import Absent
 from weighbridge.record.histogram import Histograms, encode_all
@@ -18,7 +18,11 @@ def run_histograms(window: Window) -> Histograms | None:
     trace = window.trace
     if trace is None:
         return None
-    found = times_ns(trace, pick_rows(trace))
+    found = probe_times(trace, pick_rows(trace))
     return encode_all(
-        {f"{key.removesuffix('_ms')}_ns": values for key, values in found.items() if not isinstance(values, Absent)}
+        {
+            f"{key.removesuffix('_ms')}_ns": values.ns
+            for key, values in found.items()
+            if not isinstance(values, Absent)
+        }
     )

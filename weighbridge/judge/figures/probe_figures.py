@@ -1,8 +1,8 @@
 """Figures of one run from the request trace of the probe: added time, legs, streams, stamps.
 
 The rows behind a time are responses with a 2xx that the probe calls good, whose stamp is whole, without the first C
-by sent start (C = connections, as for every driver) and without those around which the probe's own loop was late; the
-last are counted, and nothing else is left out.
+by sent start (C = connections, as for every driver); nothing else is left out. What late turns of the probe's own
+loop may have done to a time stands beside it as bounds.
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weighbridge.judge.figures import buffering, chunk_gaps, fidelity, stamps
-from weighbridge.judge.figures.added import added_to_end, added_to_first, added_to_stream_end
+from weighbridge import quantiles
+from weighbridge.judge.figures import buffering, chunk_gaps, fidelity, lateness, stamps
+from weighbridge.judge.figures.added import Legs, added_to_end, added_to_first, added_to_stream_end
 from weighbridge.judge.figures.connections import connection_figures
-from weighbridge.judge.figures.lateness import limited
+from weighbridge.judge.figures.lateness import BoundedTimes
 from weighbridge.judge.figures.row_masks import Mask
-from weighbridge.judge.stats.timing import timing
+from weighbridge.judge.stats.timing import SHARES, timing, without
 from weighbridge.judge.window import Trace, Window
-from weighbridge.record.figures import Absent, Figure, TimingOrAbsent
+from weighbridge.record.figures import Absent, Figure, Timing, TimingOrAbsent
 from weighbridge.record.measured import Values
 from weighbridge.record.metrics import METRICS, TimeKey
 from weighbridge.record.probe_counts import Bunching, Fidelity, StampCounts
@@ -39,28 +40,15 @@ TIMES: tuple[TimeKey, ...] = (
 OF_CHUNKS: tuple[TimeKey, ...] = ("gap_ms", "forwarding_ms", "gap_distortion_ms")
 IDLE_STALL = OUTCOMES.index("idle_stall")
 
-# Times of one run in ns by figure, or why there is none.
-Times = Mapping[TimeKey, Ints | Absent]
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """Share of the good responses that is left out for the probe's lateness, and whether it rode along."""
-
-    left_out_ratio: float
-    is_companion: bool
+# Times of one run by figure, or why there is none.
+TimesOrAbsent = Mapping[TimeKey, BoundedTimes | Absent]
 
 
 @dataclass(frozen=True)
 class Picked:
-    """The rows of one window.
-
-    `good` responses, `lagged` ones among them, `selected` behind times that need no stamp, `timed` behind those that
-    do.
-    """
+    """Rows: `good` responses, `selected` ones behind times that need no stamp, `timed` ones behind those that do."""
 
     good: Mask
-    lagged: Mask
     selected: Mask
     timed: Mask
     states: stamps.States
@@ -74,17 +62,25 @@ def trace_figures(window: Window) -> Values:
         why = window.load.no_companion
         return {} if why is None else dict.fromkeys(TIMES, Absent(absent="no_companion", detail=why))
     picked = pick_rows(facts)
-    found = times_ns(facts, picked)
+    found = probe_times(facts, picked)
     if window.lead.cut:
         found = dict.fromkeys(found, CUT)
-    lost = LeftOut(_share(picked.lagged, picked.good), not window.lead.sees_stamps)
+    is_companion = not window.lead.sees_stamps
     return {
-        **{key: _timing(key, values, lost) for key, values in found.items()},
+        **{key: _timing(key, values, is_companion=is_companion) for key, values in found.items()},
         **_stream_fields(facts, picked),
         **connection_figures(facts.requests),
         "stamps": picked.counts,
-        "lagged_count": int(np.count_nonzero(picked.lagged)),
+        "late_turn_count": len(facts.late_turns),
+        "late_response_count": late_response_count(facts, picked.good),
     }
+
+
+def late_response_count(facts: Trace, good: Mask) -> int:
+    """Count the good responses that have an instant of their own in a late turn of the probe's loop."""
+    rows = facts.requests
+    is_late = lateness.touched(facts.late_turns, rows.sent_ns, rows.first_content_ns, rows.end_ns)
+    return int(np.count_nonzero(good & is_late))
 
 
 def unwhole_count(facts: Trace | None) -> int:
@@ -109,11 +105,10 @@ def pick_rows(facts: Trace) -> Picked:
     requests = facts.requests
     states = stamps.stamp_states(requests, facts.provider)
     good = stamps.good_requests(requests)
-    lagged = good & (requests.lagged > 0)
-    kept = good & ~lagged
+    kept = good.copy()
     kept[first_sent(requests, facts.trim_count)] = False
     timed = kept & (states == stamps.WHOLE)
-    return Picked(good, lagged, kept, timed, states, stamps.stamp_counts(requests, states, facts.provider))
+    return Picked(good, kept, timed, states, stamps.stamp_counts(requests, states, facts.provider))
 
 
 def first_sent(requests: RequestTable, count: int) -> Ints:
@@ -124,25 +119,22 @@ def first_sent(requests: RequestTable, count: int) -> Ints:
     return sent[np.argsort(requests.sent_ns[sent], kind="stable")[:count]]
 
 
-def times_ns(facts: Trace, picked: Picked) -> Times:
-    """Return times in ns by figure (`added_ms`, `request_path_ms`, …), each with its reason where there is none."""
+def probe_times(facts: Trace, picked: Picked) -> TimesOrAbsent:
+    """Return times by figure (`added_ms`, `request_path_ms`, …), each with its reason where there is none."""
     requests, timed = facts.requests, picked.timed
     absent = stamps.missing(picked.counts)
+    found: dict[TimeKey, BoundedTimes | Absent]
     if facts.mode == "plain":
-        legs = added_to_end(requests, timed)
         of_streams = [key for key in TIMES if METRICS[key].modes == ("stream",)]
-        found: dict[TimeKey, Ints | Absent] = {
-            "added_ms": legs.added_ns,
-            **_legs(legs.request_path_ns, legs.response_path_ns),
+        found = {
+            **_legs(facts, "added_ms", added_to_end(requests, timed), requests.end_ns),
             **dict.fromkeys(of_streams, NOT_A_STREAM),
         }
     else:
-        first = added_to_first(requests, timed)
         found = {
             "added_ms": ONE_NUMBER,
-            "added_first_ms": first.added_ns,
-            **_legs(first.request_path_ns, first.response_path_ns),
-            "ttft_ms": _ttft(requests, picked),
+            **_legs(facts, "added_first_ms", added_to_first(requests, timed), requests.first_content_ns),
+            "ttft_ms": _ttft(facts, picked),
             **_event_times(facts, picked),
         }
     if absent is None:
@@ -153,48 +145,61 @@ def times_ns(facts: Trace, picked: Picked) -> Times:
     }
 
 
-def _legs(request_path_ns: Ints, response_path_ns: Ints) -> dict[TimeKey, Ints | Absent]:
-    return {"request_path_ms": request_path_ns, "response_path_ms": response_path_ns}
+def _legs(facts: Trace, key: TimeKey, found: Legs, until_ns: Ints) -> dict[TimeKey, BoundedTimes | Absent]:
+    turns, sent_ns, read_ns = facts.late_turns, facts.requests.sent_ns[found.rows], until_ns[found.rows]
+    return {
+        key: lateness.times(found.added_ns, turns, sent_ns, read_ns),
+        "request_path_ms": lateness.times(found.request_path_ns, turns, sent_ns),
+        "response_path_ms": lateness.times(found.response_path_ns, turns, read_ns),
+    }
 
 
-def _ttft(requests: RequestTable, picked: Picked) -> Ints:
+def _ttft(facts: Trace, picked: Picked) -> BoundedTimes:
     # It needs no stamp, so a chain that destroys them still has it.
+    requests = facts.requests
     rows = picked.selected & (requests.first_content_ns != UNKNOWN)
-    ttft: Ints = requests.first_content_ns[rows] - requests.sent_ns[rows]
-    return ttft
+    sent_ns, first_ns = requests.sent_ns[rows], requests.first_content_ns[rows]
+    return lateness.times(first_ns - sent_ns, facts.late_turns, sent_ns, first_ns)
 
 
-def _event_times(facts: Trace, picked: Picked) -> dict[TimeKey, Ints | Absent]:
+def _event_times(facts: Trace, picked: Picked) -> dict[TimeKey, BoundedTimes | Absent]:
     names: tuple[TimeKey, ...] = ("added_total_ms", *OF_CHUNKS)
     if facts.events is None:
         return dict.fromkeys(names, NO_EVENTS)
+    requests, turns = facts.requests, facts.late_turns
     mine = chunk_gaps.of_rows(facts.events, picked.selected)
-    forwarding, distortion = chunk_gaps.forwarding_ns(mine), chunk_gaps.distortion_ns(mine)
+    forwarding, distortion = chunk_gaps.forwarding(mine, turns), chunk_gaps.distortion(mine, turns)
+    ended = added_to_stream_end(requests, mine, picked.timed, facts.answer.chunk_count)
     return {
-        "added_total_ms": added_to_stream_end(facts.requests, mine, picked.timed, facts.answer.chunk_count),
-        "gap_ms": _or(chunk_gaps.gaps_ns(mine), ONE_EVENT),
+        "added_total_ms": lateness.times(
+            ended.added_ns, turns, requests.sent_ns[ended.rows], requests.end_ns[ended.rows]
+        ),
+        "gap_ms": _or(chunk_gaps.gaps(mine, turns), ONE_EVENT),
         "forwarding_ms": _or(forwarding, NO_STAMPS if len(mine) else NO_ROW),
         "gap_distortion_ms": _or(distortion, ONE_EVENT if len(forwarding) else NO_STAMPS),
     }
 
 
-def _or(values: Ints, absent: Absent) -> Ints | Absent:
+def _or(values: BoundedTimes, absent: Absent) -> BoundedTimes | Absent:
     return values if len(values) else absent
 
 
-def _timing(key: TimeKey, values: Ints | Absent, lost: LeftOut) -> TimingOrAbsent:
+def _timing(key: TimeKey, values: BoundedTimes | Absent, *, is_companion: bool) -> TimingOrAbsent:
     if isinstance(values, Absent):
         return values
-    if not len(values) and lost.left_out_ratio < 1:
+    if not len(values):
         return NO_ROW
+    made = timing(values.ns / 1e9, (values.least_ns / 1e9, values.most_ns / 1e9))
     # Of gaps and chunks there are many a request.
-    is_companion = lost.is_companion and key not in OF_CHUNKS
-    return limited(timing(values / 1e9), lost.left_out_ratio, is_companion=is_companion)
+    return _beside_driver(made) if is_companion and key not in OF_CHUNKS else made
 
 
-def _share(part: Mask, whole: Mask) -> float:
-    count = int(np.count_nonzero(whole))
-    return int(np.count_nonzero(part)) / count if count else 0.0
+def _beside_driver(made: Timing) -> Timing:
+    """Leave a p99 of fewer than 1,000 samples to a run that the probe drives."""
+    if made.p99 is None or made.n >= quantiles.needed(SHARES["p99"]):
+        return made
+    text = f"the probe beside the driver has {made.n} samples: p99 comes from a run that it drives"
+    return without(made, {"p99": Absent(absent="few_beside_driver", detail=text)})
 
 
 def _stream_fields(facts: Trace, picked: Picked) -> Values:

@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 
 from weighbridge.judge.figures.in_flight import in_flight_max
+from weighbridge.judge.figures.lateness import late_ns
 from weighbridge.judge.figures.probe_figures import trace_figures, unwhole_count
 from weighbridge.judge.figures.row_masks import Mask, answered, error_count, good_answers, untrimmed, whole_answers
 from weighbridge.judge.stats.timing import SHARES, few_samples, timing_or_absent
@@ -64,7 +65,8 @@ def run_figures(window: Window) -> RunFigures | None:
         "error_count": sum(map(error_count, window.reports)) + unwhole_count(window.trace),
         "in_flight_max_count": None if samples is None else _in_flight_max(samples, lead.load.connections),
         "rate_error_ratio": None if samples is None else send_rate_error(samples, lead.load.offered_rps),
-        "lagged_count": 0,
+        "late_turn_count": 0,
+        "late_response_count": 0,
     }
     return RunFigures.of({**measured, **timings, **traced})
 
@@ -183,30 +185,49 @@ def _timings(client: Client, report: LoadReport) -> Values:
     if not kept.any():
         return dict.fromkeys(TIMES, ALL_LEFT_OUT)
     rows = kept & good_answers(samples)
-    service = _between(samples.sent_s, samples.end_s, rows)
+    late_s = _late_turns_s(client, samples)
+    service = _between(samples.sent_s, samples.end_s, rows, late_s=late_s)
     if not client.load.has_schedule:
         response = service
         lag: TimingOrAbsent = NO_SCHEDULE
         lateness: TimingOrAbsent = NO_SCHEDULE
     else:
-        response = CUT if client.cut else _between(samples.intended_s, samples.end_s, rows)
+        response = CUT if client.cut else _between(samples.intended_s, samples.end_s, rows, late_s=late_s)
         lag = _between(samples.released_s, samples.sent_s, kept, least_s=0.0)
         lateness = _between(samples.intended_s, samples.released_s, kept, least_s=0.0)
     return {
         "response_ms": response,
         "service_ms": service,
-        "ttfb_ms": _between(samples.sent_s, samples.first_byte_s, rows),
+        "ttfb_ms": _between(
+            samples.sent_s, samples.first_byte_s, rows, late_s=_late_turns_s(client, samples, to_end=False)
+        ),
         "dispatch_lag_ms": lag,
         "release_lateness_ms": lateness,
     }
 
 
-def _between(begin_s: Times, end_s: Times, rows: Mask, *, least_s: float | None = None) -> TimingOrAbsent:
+def _late_turns_s(client: Client, samples: SampleTable, *, to_end: bool = True) -> Times | None:
+    """Return the lengths of the late turns of our own loop that hold the send or the end (or first byte) of each row.
+
+    In seconds; None for a driver that keeps no account of its loop.
+    """
+    trace = client.trace
+    if trace is None or len(trace.requests) != len(samples):
+        return None
+    until_ns = trace.requests.end_ns if to_end else trace.requests.first_byte_ns
+    return late_ns(trace.late_turns, trace.requests.sent_ns, until_ns) / 1e9
+
+
+def _between(
+    begin_s: Times, end_s: Times, rows: Mask, *, least_s: float | None = None, late_s: Times | None = None
+) -> TimingOrAbsent:
     # Intervals need the order of their start; drivers keep rows in an order of their own.
     chosen = np.flatnonzero(rows)
     chosen = chosen[np.argsort(begin_s[chosen], kind="stable")]
     times_s = end_s[chosen] - begin_s[chosen]
-    return timing_or_absent(times_s if least_s is None else np.maximum(times_s, least_s), NOT_REPORTED)
+    if least_s is not None:
+        times_s = np.maximum(times_s, least_s)
+    return timing_or_absent(times_s, NOT_REPORTED, None if late_s is None else late_s[chosen])
 
 
 def _timings_of_report(client: Client, report: LoadReport) -> Values:

@@ -17,7 +17,7 @@ from weighbridge.judge.run.probe_flags import trace_flags
 from weighbridge.judge.run.rig_checks import delayed_acks, driver_rate_differs
 from weighbridge.judge.window import Window
 from weighbridge.matrix.loads.clients import LONG_ENOUGH_S, REQUESTS_PER_CLIENT
-from weighbridge.record.figures import Timing, TimingOrAbsent
+from weighbridge.record.figures import PERCENTILES, Timing, TimingOrAbsent
 from weighbridge.record.load_report import LoadReport
 from weighbridge.record.measured import RunFigures
 from weighbridge.record.metrics import TimeKey
@@ -124,11 +124,11 @@ def backlog_growing(undelivered_count: int | None, figures: RunFigures) -> bool:
 
 
 def monotone(one: TimingOrAbsent, *, full_only: bool = False) -> bool:
-    """Tell whether p50 ≤ p95 ≤ p99, among those that exist (`full_only`: that have samples enough)."""
+    """Tell whether p50 ≤ p95 ≤ p99, among those that exist (`full_only`: that are figures to compare)."""
     if not isinstance(one, Timing):
         return True
-    named = {"p50": one.p50, "p95": one.p95, "p99": one.p99}
-    known = [v for name, v in named.items() if v is not None and not (full_only and name in one.few_samples)]
+    named = {name: one.percentile(name) for name in PERCENTILES}
+    known = [v for name, v in named.items() if v is not None and (one.is_reliable(name) or not full_only)]
     return all(higher - lower >= -DUST_MS for lower, higher in pairwise(known))
 
 

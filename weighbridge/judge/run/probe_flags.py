@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from weighbridge.judge.figures.stamps import answer_count
-from weighbridge.record.measured import RunFigures
+from weighbridge.record.figures import Timing
+from weighbridge.record.measured import RunFigures, Values
 from weighbridge.record.metrics import TimeKey
 from weighbridge.record.probe_counts import Fidelity, StampCounts
 
-# Below this share of the responses, those left out for the probe's own lateness move no percentile that is shown.
-LAGGED_SHARE = 0.01
 ADDED: tuple[TimeKey, ...] = ("added_ms", "added_first_ms", "added_total_ms")
 
 
@@ -21,8 +19,7 @@ def trace_flags(figures: RunFigures) -> Iterator[str]:
     """Yield the flags of one run's figures; none for a run that no probe saw."""
     if isinstance(figures.stamps, StampCounts):
         yield from _stamp_flags(figures.stamps)
-        if (figures.count("lagged_count") or 0) > LAGGED_SHARE * answer_count(figures.stamps):
-            yield "probe_lagged"
+    yield from late_flags(figures.figures)
     if isinstance(figures.fidelity, Fidelity):
         if figures.fidelity.damaged_chunk_count:
             yield "responses_changed"
@@ -32,6 +29,12 @@ def trace_flags(figures: RunFigures) -> Iterator[str]:
         yield "stalls"
     if any((figures.percentile(key, "p50") or 0.0) < 0 for key in ADDED):
         yield "added_negative"
+
+
+def late_flags(figures: Values) -> Iterator[str]:
+    """Yield the flag of figures of which late turns of the probe's loop leave a percentile open beyond the limit."""
+    if any(isinstance(one, Timing) and one.between for one in figures.values()):
+        yield "probe_late"
 
 
 def _stamp_flags(counts: StampCounts) -> Iterator[str]:

@@ -13,23 +13,36 @@ import numpy as np
 import numpy.typing as npt
 
 from weighbridge import quantiles
+from weighbridge.judge.stats.bounds import Bounds, bounded, merged_bounds
 from weighbridge.judge.stats.intervals import interval, interval_of_run
 from weighbridge.record.figures import Absent, Interval, Percentile, PercentileIntervals, Timing, TimingOrAbsent
 
+Seconds = npt.NDArray[np.float64]
 SHARES: Mapping[Percentile, float] = {"p50": 0.50, "p95": 0.95, "p99": 0.99}
 NO_RUN = Absent(absent="no_accepted_run")
 
 
-def timing(values_s: npt.NDArray[np.float64]) -> Timing:
+def timing(values_s: Seconds, bounds_s: tuple[Seconds, Seconds] | None = None) -> Timing:
     """Return the percentiles in ms of times in seconds, in the order of their start, with METHOD 5's rules.
 
     With 10 samples or more beyond a percentile it is a figure, with the interval of a single run; with 1–9 it keeps
-    its value and is named in `few_samples` with its rank; with none it is null. Raises ValueError for a value that is
-    not finite.
+    its value and is named in `few_samples` with its rank; with none it is null. `bounds_s` is the least and the most
+    that each value can be. Raises ValueError for a value that is not finite.
     """
     if not np.isfinite(values_s).all():
         raise ValueError("a time that is not finite is no sample")
-    values_ms = values_s * 1000.0
+    made = _timing(values_s * 1000.0)
+    return made if bounds_s is None else bounded(made, _bounds(*bounds_s))
+
+
+def _bounds(least_s: Seconds, most_s: Seconds) -> Bounds:
+    """Return the percentiles of the least and of the most, in ms."""
+    low, high = np.sort(least_s) * 1000.0, np.sort(most_s) * 1000.0
+    ends = {name: (percentile_or_none(low, share), percentile_or_none(high, share)) for name, share in SHARES.items()}
+    return {name: (a, b) for name, (a, b) in ends.items() if a is not None and b is not None}
+
+
+def _timing(values_ms: Seconds) -> Timing:
     ordered = np.sort(values_ms)
     count = len(ordered)
     few = few_samples(count)
@@ -45,10 +58,16 @@ def timing(values_s: npt.NDArray[np.float64]) -> Timing:
     )
 
 
-def timing_or_absent(values_s: npt.NDArray[np.float64], absent: Absent) -> TimingOrAbsent:
-    """Return the timing of the finite values, or `absent` when there is none: the driver could not tell."""
-    finite = values_s[np.isfinite(values_s)]
-    return timing(finite) if len(finite) else absent
+def timing_or_absent(values_s: Seconds, absent: Absent, late_s: Seconds | None = None) -> TimingOrAbsent:
+    """Return the timing of the finite values, or `absent` when there is none: the driver could not tell.
+
+    `late_s` is by how much each value can be too large.
+    """
+    is_told = np.isfinite(values_s)
+    finite = values_s[is_told]
+    if not len(finite):
+        return absent
+    return timing(finite, None if late_s is None else (finite - late_s[is_told], finite))
 
 
 def percentile_or_none(ordered: npt.NDArray[np.float64], share: float) -> float | None:
@@ -87,6 +106,7 @@ def merge_runs(timings: Sequence[Timing], missing_count: int = 0) -> TimingOrAbs
     `missing_count` is how many other runs lack the figure: whether that is too many is for the caller to say.
     A percentile that is null in one run is null, one that has few samples in one run has few samples (with
     the rank of the smallest such run). Intervals are of full percentiles only; of a single run they are its own.
+    Bounds are medians over the runs like the figure; whether they lie too far apart is judged of these.
     """
     if not timings:
         return NO_RUN
@@ -97,7 +117,7 @@ def merge_runs(timings: Sequence[Timing], missing_count: int = 0) -> TimingOrAbs
     alone = timings[0].interval if len(timings) == 1 else None
     intervals = {name: _interval(values[name]) if alone is None else alone.of(name) for name in firm}
     middle = {name: median_or_none(runs) for name, runs in values.items()}
-    return Timing(
+    made = Timing(
         p50=middle["p50"],
         p95=middle["p95"],
         p99=middle["p99"],
@@ -109,24 +129,20 @@ def merge_runs(timings: Sequence[Timing], missing_count: int = 0) -> TimingOrAbs
         few_samples={name: text for name, text in few.items() if not _has_none(values[name])},
         absent={name: why for one in reversed(timings) for name, why in one.absent.items()},
     )
+    return bounded(made, merged_bounds(timings))
 
 
 def without(one: Timing, reasons: Mapping[Percentile, Absent]) -> Timing:
     """Return the timing without these percentiles, each with the reason why it is no figure."""
-    kept = {name: text for name, text in one.few_samples.items() if name not in reasons}
     intervals = (
         {} if one.interval is None else {name: one.interval.of(name) for name in SHARES if name not in reasons}
     )
-    return Timing(
-        p50=None if "p50" in reasons else one.p50,
-        p95=None if "p95" in reasons else one.p95,
-        p99=None if "p99" in reasons else one.p99,
-        mean=one.mean,
-        n=one.n,
+    return one.changed(
+        **dict.fromkeys(reasons),
         interval=intervals_of(intervals),
-        run_count=one.run_count,
-        missing_run_count=one.missing_run_count,
-        few_samples=kept,
+        few_samples={name: text for name, text in one.few_samples.items() if name not in reasons},
+        bounds_ms={name: pair for name, pair in one.bounds_ms.items() if name not in reasons},
+        between=tuple(name for name in one.between if name not in reasons),
         absent={**one.absent, **reasons},
     )
 

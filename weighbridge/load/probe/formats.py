@@ -26,7 +26,7 @@ def _is_probe(document: Mapping[str, Any], file: Path) -> bool:
 
 def _json(found: Found, file: Path, beside: Beside) -> ReportReading:
     tables = stored_tables(file, beside.samples)
-    return probe_reading(GivenProbe(found.document or {}, *tables, notes=found.notes))
+    return probe_reading(GivenProbe(found.document or {}, tables, found.notes))
 
 
 FORMATS = Formats(formats=(Format("probe-json", _json, claims=_is_probe),), what="a report of the probe in JSON")

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from weighbridge.load.contract.reading import ReportReading
+from weighbridge.load.probe.stored_tables import StoredTables
 from weighbridge.load.reports.failures import classify
 from weighbridge.load.reports.fields import count, counts, number, section, successes
 from weighbridge.load.reports.spreads import LostRequests, Spread, flags_of, reported
 from weighbridge.record.load_report import CLIENT_LIMITS, LoadReport
-from weighbridge.record.probe_tables import EventTable, RequestTable
-from weighbridge.record.samples import SampleTable
+from weighbridge.record.probe_tables import no_late_turns
 
 # Failure class of each outcome that is no response; `ok` and `http_error` are responses.
 _CLASSES: Mapping[str, str] = {
@@ -38,24 +38,28 @@ _ANSWERS = ("ok", "http_error")
 
 @dataclass(frozen=True)
 class GivenProbe:
-    """All that was handed in: the document and the tables beside it (None without any), and notes so far."""
+    """All that was handed in: the document and the tables beside it, and notes so far."""
 
     document: Mapping[str, Any]
-    samples: SampleTable | None = None
-    requests: RequestTable | None = None
-    events: EventTable | None = None
+    tables: StoredTables
     notes: tuple[str, ...] = ()
 
 
 def probe_reading(given: GivenProbe) -> ReportReading:
     """Report and tables; tables that contradict the report are left out, with a flag."""
     released = count(given.document.get("released_count"))
-    tables = (given.samples, given.requests)
-    fits = all(table is None or len(table) == released for table in tables)
+    kept = given.tables
+    fits = all(table is None or len(table) == released for table in (kept.samples, kept.requests))
     report = _report(given, () if fits else ("samples_mismatch",))
     if not fits:
         return ReportReading(report, None)
-    return ReportReading(report, given.samples, requests=given.requests, events=given.events)
+    return ReportReading(
+        report,
+        kept.samples,
+        requests=kept.requests,
+        events=kept.events,
+        late_turns=kept.late_turns or no_late_turns(),
+    )
 
 
 def _report(given: GivenProbe, flags: tuple[str, ...]) -> LoadReport:
@@ -74,7 +78,6 @@ def _report(given: GivenProbe, flags: tuple[str, ...]) -> LoadReport:
         "partial": verdict == "partial",
         "client_limited": any(failures.get(name) for name in CLIENT_LIMITS),
         "non_2xx_mixed": 0 < successes(by_status) < answered,
-        "loop_lagged": _lagged(document),
     }
     return LoadReport(
         tool="probe",
@@ -137,17 +140,13 @@ def _by_class(outcomes: Mapping[str, int], error_text: Mapping[str, int]) -> dic
     return found
 
 
-def _lagged(document: Mapping[str, Any]) -> bool:
-    share, limit = number(document.get("lagged_ratio")), number(document.get("lagged_limit_ratio"))
-    return share is not None and limit is not None and share > limit
-
-
 def _notes(document: Mapping[str, Any]) -> tuple[str, ...]:
-    share, repeated = number(document.get("lagged_ratio")) or 0.0, count(document.get("repeated_line_count")) or 0
+    turns, repeated = section(document, "late_turn_s"), count(document.get("repeated_line_count")) or 0
+    late, longest_s = count(turns.get("n")) or 0, number(turns.get("max")) or 0.0
     stamps = counts(document, "stamps")
     bad = ", ".join(f"{amount} {name}" for name, amount in stamps.items() if name != "whole" and amount)
     notes = {
-        f"{share:.1%} of the requests ran while the probe's own loop was late": share > 0,
+        f"the probe's own loop was late in {late} turns, the longest of {1000 * longest_s:.1f} ms": late > 0,
         f"{repeated} prompts were sent more than once: the file of bodies was too short": repeated > 0,
         f"stamps of the provider that are of no use: {bad}": bool(bad),
         "paced by the loop's own timer, to whole milliseconds": document.get("pacing") == "call_later",

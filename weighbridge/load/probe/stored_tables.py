@@ -2,35 +2,48 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from weighbridge.errors import InputError, Place
-from weighbridge.load.probe.program.output import EVENTS, REQUESTS, SAMPLES
-from weighbridge.record.probe_tables import EventTable, RequestTable, from_bytes
+from weighbridge.load.probe.program.output import EVENTS, LATE_TURNS, REQUESTS, SAMPLES
+from weighbridge.record.probe_tables import FORMER_REQUESTS, EventTable, LateTurns, RequestTable, Table, from_bytes
 from weighbridge.record.samples import SampleTable
 
-# Its name in runs of the first versions.
-_FORMER_REQUESTS = "requests.npz"
+
+@dataclass(frozen=True)
+class StoredTables:
+    """What lies beside a report; None for each table that is not there."""
+
+    samples: SampleTable | None = None
+    requests: RequestTable | None = None
+    events: EventTable | None = None
+    late_turns: LateTurns | None = None
 
 
-def stored_tables(
-    report: Path, samples: Path | None
-) -> tuple[SampleTable | None, RequestTable | None, EventTable | None]:
-    """Read samples, requests and events; None for each that is not there. `samples` names another file of samples."""
+def stored_tables(report: Path, samples: Path | None) -> StoredTables:
+    """Read the tables beside a report; `samples` names another file of samples."""
     beside = report.parent
     own = samples if samples is not None else beside / SAMPLES
-    table, requests, events = _data(own), _data(_requests(beside)), _data(beside / EVENTS)
+    table = _data(own)
     if table is None and samples is not None:
         raise InputError("cannot be read", place=Place(own))
-    return (
+    return StoredTables(
         None if table is None else SampleTable.from_bytes(table, origin=str(own)),
-        None if requests is None else from_bytes(RequestTable, requests, origin=str(_requests(beside))),
-        None if events is None else from_bytes(EventTable, events, origin=str(beside / EVENTS)),
+        stored_table(RequestTable, _requests(beside)),
+        stored_table(EventTable, beside / EVENTS),
+        stored_table(LateTurns, beside / LATE_TURNS),
     )
 
 
+def stored_table(kind: type[Table], place: Path) -> Table | None:
+    """Read one table; None where it is not there."""
+    data = _data(place)
+    return None if data is None else from_bytes(kind, data, origin=str(place))
+
+
 def _requests(folder: Path) -> Path:
-    former = folder / _FORMER_REQUESTS
+    former = folder / FORMER_REQUESTS
     return former if former.exists() else folder / REQUESTS
 
 

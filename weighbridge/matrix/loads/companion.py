@@ -2,8 +2,8 @@
 
 The rule, for a rate R and windows of T seconds:
 
-- r = (220 + c) ÷ T, at least 1/s, so that 200 samples are left (p50 and p95) when a tenth is left out because the
-  probe itself was late; never more than R ÷ 4. Rounded down to two digits behind the point.
+- r = (220 + c) ÷ T, at least 1/s, so that 200 samples are left (p50 and p95) when a tenth of the stamps is lost;
+  never more than R ÷ 4. Rounded down to two digits behind the point.
 - c, its own connections beside the main driver's cap C, is its share of that cap, C × r ÷ R, at least 4.
 - A companion that would have fewer than 20 samples (no p50), or leave the main driver less than half of the
   requests, is none.

@@ -48,12 +48,14 @@ reference. A response whose stamp was lost or bent has no added time; a stamp ol
 response and voids the cell.
 """
 _SAMPLE_RULE = """\
-A percentile with at least 10 samples beyond it is a figure (p95 needs 200 requests, p99 1,000). With 1 to 9
-beyond it is grey, carries its rank and stays out of intervals, sentences and charts; with none it is absent. Figure
-and interval are one estimator. Of six runs and more it is the median with its order-statistic interval (95 %), of two
-to five the median with the lowest to the highest run, of a single run the percentile with its interval by ranks,
-widened by the scatter of 20 consecutive batches. None is of pooled requests, and all cover blocks on one machine
-without a reboot.
+A percentile with at least 10 samples beyond it is a figure (p95 needs 200 requests, p99 1,000). With 1 to 9 beyond
+it is grey, carries its rank and stays out of intervals, sentences and charts; with none it is absent. Where the
+probe's own loop was late, its requests count with their measured time, and the percentile is computed again with the
+lengths of the late turns taken off; where the two differ by more than 2 % or 20 µs at p50, 5 % or 100 µs above, it
+reads "between a and b" and stays out of them too. Figure and interval are one estimator. Of six runs and more it is
+the median with its order-statistic interval (95 %), of two to five the median with the lowest to the highest run, of
+a single run the percentile with its interval by ranks, widened by the scatter of 20 consecutive batches. None is of
+pooled requests, and all cover blocks on one machine without a reboot.
 """
 
 
@@ -180,7 +182,10 @@ def meanings(summary: Summary) -> tuple[Fact, ...]:
     verdicts = {cell.verdict for cell in summary.cells}
     found = [
         Fact("– (dash)", "a figure that does not exist; its reason stands below the table"),
-        Fact("grey", "1 to 9 samples lie beyond the percentile; its rank stands below it"),
+        Fact(
+            "grey",
+            "1 to 9 samples lie beyond the percentile; its rank stands below it; or it lies between two values",
+        ),
     ]
     found += [
         Fact(entry.label, entry.meaning) for word, entry in VERDICTS.items() if word in verdicts and word != "valid"

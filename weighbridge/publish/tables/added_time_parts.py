@@ -26,7 +26,8 @@ _LEGS_TEXT = (
     "response path from the provider's send to the response read (of streams: to the first content). Percentiles of "
     "legs do not add up to those of the sum. Connecting is in neither leg: it has a time of its own, beside the "
     "connections opened per request. The first request is the one that a gateway served first after its start. "
-    "Stamps: responses whose own two instants came through whole, of all attempts; the others have no added time."
+    "Stamps: responses whose own two instants came through whole, of all attempts; the others have no added time. "
+    "In late turns: responses that our own loop may have been late to send or read; they count as they were measured."
 )
 _SLOPE_TEXT = (
     "The p50 of added time as a straight line through cells that differ in nothing but payload or answer: one line "
@@ -48,7 +49,7 @@ _FLAGS = frozenset(
         "stamps_lost",
         "stamps_unknown",
         "retried",
-        "probe_lagged",
+        "probe_late",
         "added_baseline_limited",
         "added_negative",
     }
@@ -129,9 +130,9 @@ def _stamps_cell(cell: CellSummary, notes: Notes) -> TableCell:
         (found.retry_count or 0, "retried"),
     )
     rest = ", ".join(f"{numbers.count(count)} {what}" for count, what in kinds if count)
-    late = cell.count("lagged_count")
+    late = cell.count("late_response_count")
     if late:
-        rest = ", ".join(part for part in (rest, f"{numbers.count(late)} left out: probe late") if part)
+        rest = ", ".join(part for part in (rest, f"{numbers.count(late)} in late turns") if part)
     return TableCell(
         f"{numbers.count(found.whole_count)} of {numbers.count(_all(found))}", label=label, small=rest, css="n"
     )

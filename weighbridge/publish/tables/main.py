@@ -14,7 +14,7 @@ from weighbridge.publish.text import numbers
 from weighbridge.publish.text.load_wording import LOAD_WORDS, by_kind
 from weighbridge.publish.text.sanitise import plain
 from weighbridge.publish.text.wording import ADDED_BASELINE_TEXT, SELF_REPORTED_TEXT, reason_text
-from weighbridge.publish.views.cells import Notes, absent_cell
+from weighbridge.publish.views.cells import Notes, absent_cell, reliable
 from weighbridge.publish.views.columns import Show, cells_of, columns_of, groups_of, number_column, shown
 from weighbridge.publish.views.conditions import setting_text
 from weighbridge.publish.views.headline import BY_MODE
@@ -132,7 +132,7 @@ def self_reported_cell(cell: CellSummary, notes: Notes) -> TableCell:
     if is_baseline(cell):
         return absent_cell(BASELINE_ABSENT, notes, label="Self-reported p50")
     made = cells_of(cell, (_SELF_REPORTED,), notes)[0]
-    over = cell.percentile("self_reported_difference_ms", "p50")
+    over = reliable(cell.timing("self_reported_difference_ms"), "p50")
     if over is None or not cell.has("self_reported_ms"):
         return made
     sign = "+" if over > 0 else ""

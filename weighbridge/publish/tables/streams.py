@@ -58,7 +58,7 @@ _CHUNKS = (
     Show("forwarding_ms", percentiles=_PAIR),
     Show("gap_distortion_ms", percentiles=_PAIR),
 )
-_FLAGS = frozenset({"responses_changed", "events_merged", "stalls", "mock_late", "probe_lagged", "no_stamps"})
+_FLAGS = frozenset({"responses_changed", "events_merged", "stalls", "mock_late", "probe_late", "no_stamps"})
 
 
 def stream_tables(summary: Summary, names: Names, anchor: str) -> tuple[Table, ...]:

@@ -16,6 +16,7 @@ from weighbridge.record.figures import PERCENTILES, Absent, Figure, Interval, Pe
 _SPREAD = 0.01
 # What every interval covers, and all that it covers.
 ONE_BOOT = "it covers blocks on one machine without a reboot"
+_BETWEEN = "late turns of the probe's own loop leave it open by so much"
 # Behind a number in a terminal that is not reliable.
 GREY = "?"
 
@@ -62,14 +63,28 @@ def _percentile(timing: Timing, name: Percentile, notes: Notes, label: str) -> T
     value = timing.percentile(name)
     if value is None:
         return absent_cell(timing.absent.get(name) or _no_sample(timing), notes, label=label)
-    text = numbers.ms(value)
-    if name in timing.few_samples:
-        rank = plain(timing.few_samples[name], limit=40)
-        title = f"{rank}: fewer than 10 samples lie beyond {name}"
-        return TableCell(text, label=label, small=with_runs(rank, timing), title=title, css="n grey")
-    found = None if timing.interval is None else timing.interval.of(name)
-    title = "" if found is None else kind_text(found, timing.run_count)
-    return TableCell(text, label=label, small=with_runs(interval_text(timing, name), timing), title=title, css="n")
+    text = f"between {between_text(timing, name, ' and ')}" if name in timing.between else numbers.ms(value)
+    if timing.is_reliable(name):
+        small = " · ".join(filter(None, (interval_text(timing, name), _less_late_turns(timing, name))))
+        found = None if timing.interval is None else timing.interval.of(name)
+        title = "" if found is None else kind_text(found, timing.run_count)
+        return TableCell(text, label=label, small=with_runs(small, timing), title=title, css="n")
+    rank = plain(timing.few_samples.get(name, ""), limit=40)
+    title = f"{rank}: fewer than 10 samples lie beyond {name}" if rank else _BETWEEN
+    return TableCell(text, label=label, small=with_runs(rank, timing), title=title, css="n grey")
+
+
+def between_text(timing: Timing, name: Percentile, word: str) -> str:
+    """Return the bounds of a percentile with a word between them."""
+    return word.join(numbers.ms(bound) for bound in timing.bounds_ms[name])
+
+
+def _less_late_turns(timing: Timing, name: Percentile) -> str:
+    """Return the lower bound of a figure that late turns moved by less than the limit, where it reads differently."""
+    value, bounds = timing.percentile(name), timing.bounds_ms.get(name)
+    if value is None or bounds is None or name in timing.between or numbers.ms(bounds[0]) == numbers.ms(value):
+        return ""
+    return f"{numbers.ms(bounds[0])} less late turns"
 
 
 def _no_sample(timing: Timing) -> Absent:
@@ -77,16 +92,18 @@ def _no_sample(timing: Timing) -> Absent:
     return Absent(absent="no_sample_beyond", detail=text)
 
 
-def grey_text(timing: Timing, name: Percentile) -> str:
-    """Return the mark of a percentile with few samples beyond it in a terminal; empty for a reliable one."""
-    return GREY if name in timing.few_samples else ""
+def terminal_number(timing: Timing, name: Percentile) -> str:
+    """Return a percentile as a terminal shows it: a number or its two bounds, marked where few samples lie beyond."""
+    value = timing.percentile(name)
+    if value is None:
+        return numbers.ABSENT
+    text = between_text(timing, name, "\N{EN DASH}") if name in timing.between else numbers.ms(value)
+    return text + (GREY if name in timing.few_samples else "")
 
 
 def reliable(timing: TimingOrAbsent, name: Percentile) -> float | None:
-    """Return a percentile's value that may stand in sentences and charts: present, with enough samples beyond it."""
-    if isinstance(timing, Absent) or name in timing.few_samples:
-        return None
-    return timing.percentile(name)
+    """Return a percentile's value that may stand in sentences and charts: a figure to compare."""
+    return timing.percentile(name) if isinstance(timing, Timing) and timing.is_reliable(name) else None
 
 
 def interval_text(timing: Timing, name: Percentile) -> str:

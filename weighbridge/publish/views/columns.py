@@ -11,9 +11,9 @@ from weighbridge.publish.text.sanitise import Code
 from weighbridge.publish.views.cells import (
     Notes,
     absent_cell,
-    grey_text,
     has_spread,
     span_text,
+    terminal_number,
     timing_cells,
     with_runs,
 )
@@ -125,8 +125,7 @@ def terminal_text(cell: CellSummary, one: Show, name: Percentile | None = None) 
     """Return a figure as a terminal shows it: a number, marked where it is not reliable, or a dash."""
     found = one.of(cell)
     if isinstance(found, Timing) and name is not None:
-        value = found.percentile(name)
-        return numbers.ABSENT if value is None else numbers.ms(value) + grey_text(found, name)
+        return terminal_number(found, name)
     number = found.value if isinstance(found, Figure) else found
     return _write(one)(number) if isinstance(number, int | float) else numbers.ABSENT
 

@@ -99,7 +99,8 @@ def lane(seed: int, count: int, sleeps: Any = 0, *, error_ns: int = 0, jitter_ns
     random = np.random.default_rng(seed)
     hop = random.gamma(20.0, 15 * US, count)
     added = ns(hop) + ns(sleeps) + error_ns
-    return LaneSamples(added, added + 20 * MS + ns(random.exponential(jitter_ns, count) if jitter_ns else 0))
+    jitter = ns(random.exponential(jitter_ns, count) if jitter_ns else 0)
+    return LaneSamples(added, added + 20 * MS + jitter, np.zeros_like(added))
 
 
 def delay(name: str = "3ms", *, error_ns: int = 0, blocks: int = 5, **changes: Any) -> KnownDelay:
@@ -136,6 +137,21 @@ def test_a_measurement_that_is_off_is_detected_at_every_percentile(error_ns: int
     assert rows[0].added_error_ms == pytest.approx(error_ns / MS, abs=0.03)
 
 
+@pytest.mark.parametrize(("late", "passes"), [(2, True), (300, False)])
+def test_late_turns_are_in_and_taken_off_and_the_worse_error_counts(late: int, passes: bool) -> None:
+    """Rows that late turns touched stay; where taking the turns off moves a percentile too far, it does not pass."""
+    given_delay = delay()
+    blocks = []
+    for block in given_delay.blocks:
+        late_ns = np.zeros_like(block.lane.added_ns)
+        late_ns[:late] = 7 * MS
+        blocks.append(replace(block, lane=replace(block.lane, late_turn_ns=late_ns)))
+    rows = measure(replace(given_delay, blocks=tuple(blocks)))
+
+    assert {row.sample_count for row in rows} == {600}
+    assert rows[0].passed is passes
+
+
 def test_nominal_sleep_is_not_the_truth() -> None:
     """A gateway that overslept by 2 ms in its own record is no error of the measurement."""
     given_delay = delay()
@@ -143,7 +159,7 @@ def test_nominal_sleep_is_not_the_truth() -> None:
         replace(
             block,
             sleeps=timed(block.sleeps.ns + 2 * MS),
-            lane=LaneSamples(block.lane.added_ns + 2 * MS, block.lane.total_ns + 2 * MS),
+            lane=replace(block.lane, added_ns=block.lane.added_ns + 2 * MS, total_ns=block.lane.total_ns + 2 * MS),
         )
         for block in given_delay.blocks
     )

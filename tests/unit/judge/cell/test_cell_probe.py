@@ -349,14 +349,6 @@ def test_an_impossible_added_time_is_flagged() -> None:
     assert "added_negative" in judge_run(inputs(traced_window(requests), evidence=())).flags
 
 
-def test_a_probe_that_was_late_itself_is_flagged() -> None:
-    """With 5 % of the responses voided by the probe's own lateness the run says so."""
-    requests = plain(600)
-    requests.lagged[:30] = 1
-
-    assert "probe_lagged" in judge_run(inputs(traced_window(requests), evidence=())).flags
-
-
 def test_unknown_stamps_are_flagged() -> None:
     """A whole stamp that the provider has no record of stays out of the figures and is flagged."""
     requests = plain(600)

@@ -29,7 +29,7 @@ from weighbridge.judge.run.acceptance import judge_run
 from weighbridge.judge.window import Window
 from weighbridge.record.figures import Absent, Figure, Timing
 from weighbridge.record.probe_counts import Bunching, Fidelity
-from weighbridge.record.probe_tables import UNKNOWN, EventTable
+from weighbridge.record.probe_tables import UNKNOWN, EventTable, no_late_turns
 from weighbridge.record.run import RunFigures
 
 
@@ -295,8 +295,8 @@ def test_pairwise_distortion_bounds_the_difference_of_forwarding(delays: list[in
     _, found = tables(streams(2, delay_ns=delay))
 
     expected = np.tile(np.abs(np.diff(delay)), 2)
-    assert (chunk_gaps.distortion_ns(found) == expected).all()
-    assert (chunk_gaps.forwarding_ns(found) == np.tile(delay, 2)).all()
+    assert (chunk_gaps.distortion(found, no_late_turns()).ns == expected).all()
+    assert (chunk_gaps.forwarding(found, no_late_turns()).ns == np.tile(delay, 2)).all()
 
 
 COLUMNS = ("row", "read_ns", "send_ns", "sequence", "read")

@@ -25,7 +25,6 @@ from tests.examples.judge_examples import (
     with_client,
 )
 from tests.examples.trace_examples import EPOCH_NS, MS, US, S, plain, streams, tables
-from weighbridge.judge.figures.lateness import LEFT_OUT_LIMITS
 from weighbridge.judge.figures.run_figures import companion_rates, run_figures
 from weighbridge.judge.run.acceptance import judge_run
 from weighbridge.judge.window import Client, Trace, Window
@@ -216,28 +215,6 @@ def test_without_a_probe_the_figures_say_why() -> None:
 
     assert found.added_ms == found.added_first_ms == found.forwarding_ms == why
     assert judge_run(inputs(facts)).verdict == "valid"
-
-
-@pytest.mark.parametrize(
-    ("late", "kept"),
-    [(0, {"p50", "p95"}), (9, {"p50", "p95"}), (14, {"p50"}), (50, {"p50"}), (70, set())],
-)
-def test_what_the_probes_own_lateness_leaves(late: int, kept: set[str]) -> None:
-    """Left out are 4, 6, 22 and 30 %: p95 goes above 5 %, all above 25 %, each with its reason; the run stays."""
-    requests = _dithered(plain(BESIDE.window_count))
-    requests.lagged[100 : 100 + late] = 1
-    facts = _window(requests=requests)
-    found = run_figures(facts).added_ms
-
-    if kept:
-        assert isinstance(found, Timing)
-        assert {name for name in LEFT_OUT_LIMITS if getattr(found, name) is not None} == kept
-        assert set(found.absent) >= set(LEFT_OUT_LIMITS) - kept - {"p99"}
-    else:
-        assert isinstance(found, Absent)
-        assert "the probe itself was late around 30" in found.detail
-    assert judge_run(inputs(facts)).accepted
-    assert ("probe_lagged" in judge_run(inputs(facts)).flags) is (late > 2)
 
 
 STREAMS = OpenStreamsLoad((0, 20), 3.0, 3.02)

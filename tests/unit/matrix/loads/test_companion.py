@@ -56,7 +56,7 @@ def test_the_share_is_a_quarter_at_most(rate: float, duration: float, connection
 
 @pytest.mark.parametrize(("rate", "duration", "connections"), [one for one in LOADS if one[0] * one[1] >= 1000])
 def test_two_hundred_samples_are_left_with_a_tenth_in_reserve(rate: float, duration: float, connections: int) -> None:
-    """Where the rate allows it, p95 is a figure even when a tenth is left out for the probe's lateness."""
+    """Where the rate allows it, p95 is a figure even when a tenth of the stamps is lost."""
     _, companion = _parts(_shared(rate, duration, connections))
 
     assert 0.9 * companion.request_count >= 198

@@ -6,7 +6,7 @@ import functools
 
 import pytest
 
-from tests.golden.campaigns import cell, clients, rate, summary, whole
+from tests.golden.campaigns import cell, clients, rate, summary, timing, whole
 from tests.golden.probed import fidelity, probed, seen, sloped
 from weighbridge.judge.figures import buffering
 from weighbridge.matrix.loads import RateLoad
@@ -271,7 +271,7 @@ def test_legs_stand_beside_their_sum_with_claim_and_stamps() -> None:
     assert (row["Request path p50, ms"], row["Response path p50, ms"]) == ("4.68", "3.12")
     assert (row["Self-reported p50, ms"], row["Self-reported p95, ms"]) == ("4.10", "4.90")
     assert (row["Added − reported p50, ms"], row["Added − reported p95, ms"]) == ("3.70", "3.80")
-    assert row["Whole stamps"] == "4,400 of 4,400 3 left out: probe late"
+    assert row["Whole stamps"] == "4,400 of 4,400 3 in late turns"
     assert "Percentiles of legs do not add up to those of the sum" in " ".join(table(view(), "legs").caption)
 
 
@@ -391,3 +391,29 @@ def test_the_terminal_shows_both_added_times_and_the_remarks() -> None:
     assert "no stamps (4 cells): The provider's stamp does not come through this lane." in text
     assert "stalls (4 cells): Some chunks came after more than ten times the provider's own gap." in text
     assert "99 attempts: 99 accepted, 0 rejected." in text
+
+
+def _left_open():
+    """A campaign with a median that late turns of our own loop leave open, and a p95 that they moved a little."""
+    load = clients(1)
+    added = timing(8.1, 9.2, 11.0).changed(bounds_ms={"p50": (6.4, 8.1), "p95": (8.95, 9.2)}, between=("p50",))
+    return summary([cell("direct", load), cell("litellm", load, added_ms=added, flags=("probe_late",))])
+
+
+def test_what_late_turns_leave_open_reads_between_two_values() -> None:
+    """The open median stands as "between a and b", grey; the p95 as measured with the lesser value below it."""
+    row = campaign_of(_left_open(), "c1").tables[0].sections[0].rows[1]
+    middle, high = row.cells[2:4]
+
+    assert (middle.text, middle.is_grey) == ("between 6.40 and 8.10", True)
+    assert (high.text, high.is_grey, high.small) == ("9.20", False, "8.95 less late turns")
+
+
+def test_what_late_turns_leave_open_is_in_no_sentence_and_marked_in_the_terminal() -> None:
+    """No sentence and no chart has the open median; the terminal shows its two ends and says why."""
+    made = _left_open()
+    text = campaign_text(made)
+
+    assert "8.10" not in " ".join(campaign_of(made, "c1").answer)
+    assert "6.40\N{EN DASH}8.10" in text
+    assert "probe late (1 cell): Late turns of the probe's own loop" in text

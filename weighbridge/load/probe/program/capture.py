@@ -50,6 +50,15 @@ class Exchange:
 
 
 @dataclass
+class Beats:
+    """What the heartbeat saw: when each beat came and how late, and (due, end of its turn) of those too late."""
+
+    came_ns: array[int] = field(default_factory=lambda: array("q"))
+    late_ns: array[int] = field(default_factory=lambda: array("q"))
+    too_late: list[tuple[int, int]] = field(default_factory=list)
+
+
+@dataclass
 class Capture:
     """Everything that one window left, in the order of dispatch; `started_ns` is its begin."""
 
@@ -63,5 +72,4 @@ class Capture:
     pacing: str = ""
     short_slice: bool = False
     cpu_s: float = 0.0
-    beats_late_ns: array[int] = field(default_factory=lambda: array("q"))
-    lag_spans: list[tuple[int, int]] = field(default_factory=list)
+    beats: Beats = field(default_factory=Beats)

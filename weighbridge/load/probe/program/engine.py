@@ -66,8 +66,7 @@ class _ProbeWindow:
         capture.ended_ns = time.monotonic_ns()
         pacer.close()
         self._heartbeat.close()
-        capture.beats_late_ns = self._heartbeat.late_ns
-        capture.lag_spans = self._heartbeat.spans
+        capture.beats = self._heartbeat.beats
         capture.connection_count = sum(pool.connection_count for pool in self._pools)
         for pool in self._pools:
             pool.close()

@@ -1,15 +1,16 @@
 """The probe's watch on itself: a beat every few milliseconds whose lateness is how late the loop is for anything.
 
-Run by the engine through the window. What overlaps a beat that came too late was not measured, but waited for us:
-such spans are kept, and `tables` flags the requests within them. On its beats overdue responses are looked for.
+Run by the engine through the window. What is read in the turn of a beat that came too late may have waited for us:
+such turns are kept, and `late_turns` says when each began. On its beats overdue responses are looked for.
 """
 
 from __future__ import annotations
 
+import asyncio
 import time
-from array import array
 from collections.abc import Callable
 
+from weighbridge.load.probe.program.capture import Beats
 from weighbridge.load.probe.program.pacing import Alarm
 
 PERIOD_NS = 5_000_000
@@ -19,18 +20,20 @@ _BEATS_PER_CHECK = 4
 
 
 class Heartbeat:
-    """`late_ns` of each beat, and `spans` (due, came) of those that were later than the limit."""
+    """`beats` is what it saw."""
 
     def __init__(self, check: Callable[[int], None]) -> None:
         self._check = check
+        self._loop = asyncio.get_running_loop()
         self._alarm = Alarm(self._beat)
         self._due_ns = 0
-        self.late_ns = array("q")
-        self.spans: list[tuple[int, int]] = []
+        self.beats = Beats()
 
     def start(self) -> None:
         """Begin to beat."""
-        self._due_ns = time.monotonic_ns() + PERIOD_NS
+        now = time.monotonic_ns()
+        self.beats.came_ns.append(now)
+        self._due_ns = now + PERIOD_NS
         self._alarm.arm(self._due_ns)
 
     def close(self) -> None:
@@ -38,16 +41,23 @@ class Heartbeat:
         self._alarm.close()
 
     def _beat(self) -> None:
-        now = time.monotonic_ns()
+        now, beats = time.monotonic_ns(), self.beats
         late = now - self._due_ns
         if late < 0:
             self._alarm.arm(self._due_ns)
             return
-        self.late_ns.append(late)
+        beats.came_ns.append(now)
+        beats.late_ns.append(late)
         if late > LAG_LIMIT_NS:
-            self.spans.append((self._due_ns, now))
-        if len(self.late_ns) % _BEATS_PER_CHECK == 0:
+            beats.too_late.append((self._due_ns, now))
+            # What else was ready comes behind this beat in the same turn; the next one begins with this call.
+            self._loop.call_soon(self._turned)
+        if len(beats.late_ns) % _BEATS_PER_CHECK == 0:
             self._check(now)
         # Beats that were missed are one late beat, not many.
         self._due_ns += PERIOD_NS * (1 + late // PERIOD_NS)
         self._alarm.arm(self._due_ns)
+
+    def _turned(self) -> None:
+        due_ns, _ = self.beats.too_late[-1]
+        self.beats.too_late[-1] = (due_ns, time.monotonic_ns())

@@ -26,8 +26,7 @@ from weighbridge.record.probe_tables import OUTCOMES, STAMP_STATES, UNKNOWN, to_
 
 SCHEMA = "weighbridge.probe/1"
 REPORT, SAMPLES, REQUESTS, EVENTS = "report.json", "samples.npz", "requests.npz", "events.npz"
-# More requests than this share beside a late loop: the window measured the machine.
-LAGGED_LIMIT_RATIO = 0.01
+LATE_TURNS = "late_turns.npz"
 _NS = 1e9
 _OK = OUTCOMES.index("ok")
 
@@ -37,6 +36,7 @@ def write(plan: ProbePlan, capture: Capture, tables: Tables, version: str) -> No
     _put(plan.out_dir / SAMPLES, tables.samples.to_bytes())
     _put(plan.out_dir / REQUESTS, to_bytes(tables.requests))
     _put(plan.out_dir / EVENTS, to_bytes(tables.events))
+    _put(plan.out_dir / LATE_TURNS, to_bytes(tables.late_turns))
     _put(plan.out_dir / REPORT, json.dumps(report(plan, capture, tables, version), indent=1).encode() + b"\n")
 
 
@@ -44,7 +44,7 @@ def report(plan: ProbePlan, capture: Capture, tables: Tables, version: str) -> d
     """Return the document. Times are seconds; spreads are of good responses."""
     table = tables.requests
     resolved = table.outcome != UNKNOWN
-    lagged = float(np.mean(table.lagged)) if len(table) else 0.0
+    turns = tables.late_turns
     good = table.outcome == _OK
     begun = table.sent_ns if plan.rate_rps is None else table.intended_ns
     codes, counts = np.unique(table.outcome[resolved], return_counts=True)
@@ -75,10 +75,8 @@ def report(plan: ProbePlan, capture: Capture, tables: Tables, version: str) -> d
         "rate_error_ratio": _rate_error(tables, plan),
         "pacing": capture.pacing,
         "short_slice": capture.short_slice,
-        "heartbeat_s": spread(np.array(capture.beats_late_ns, dtype=np.int64) / _NS),
-        "late_beat_count": len(capture.lag_spans),
-        "lagged_ratio": lagged,
-        "lagged_limit_ratio": LAGGED_LIMIT_RATIO,
+        "heartbeat_s": spread(np.array(capture.beats.late_ns, dtype=np.int64) / _NS),
+        "late_turn_s": spread((turns.ended_ns - turns.begun_ns) / _NS),
         "cpu_s": capture.cpu_s,
         "ceiling": {
             "plain_rps": PLAIN_CEILING_RPS,

@@ -14,10 +14,11 @@ import numpy as np
 
 from weighbridge.load.probe.program.capture import Capture, Exchange
 from weighbridge.load.probe.program.content import Content, content_of
+from weighbridge.load.probe.program.late_turns import late_turns
 from weighbridge.load.probe.program.outcome import outcome_of
 from weighbridge.load.probe.program.plan import ProbeLane
 from weighbridge.load.probe.program.response import Response
-from weighbridge.record.probe_tables import OUTCOMES, STAMP_STATES, UNKNOWN, EventTable, RequestTable
+from weighbridge.record.probe_tables import OUTCOMES, STAMP_STATES, UNKNOWN, EventTable, LateTurns, RequestTable
 from weighbridge.record.samples import OUTCOMES as SAMPLE_OUTCOMES
 from weighbridge.record.samples import SampleTable, from_columns
 from weighbridge.record.stamps import STAMP_WORD, find_reference, find_stamp
@@ -33,11 +34,12 @@ _CODES = {name: code for code, name in enumerate(OUTCOMES)}
 
 @dataclass(frozen=True)
 class Tables:
-    """All three, with the errors' texts and their counts; the rows are those requests that were released."""
+    """All of them, with the errors' texts and their counts; the rows are those requests that were released."""
 
     requests: RequestTable
     events: EventTable
     samples: SampleTable
+    late_turns: LateTurns
     error_text: dict[str, int]
 
 
@@ -59,9 +61,10 @@ def make_tables(capture: Capture, lanes: Sequence[ProbeLane] = (), *, is_stream:
         if outcome and outcome not in ANSWERED:
             words = exchange.error or content.message
             errors[f"{outcome}: {words}" if words else outcome] += 1
-    requests = _marked(_requests(rows), capture.lag_spans)
+    requests = _marked(_requests(rows))
     columns = np.array(events, dtype=np.int64).reshape(-1, len(fields(EventTable))).T
-    return Tables(requests, EventTable(*columns), _samples(requests, released, capture), dict(errors))
+    samples = _samples(requests, released, capture)
+    return Tables(requests, EventTable(*columns), samples, late_turns(capture), dict(errors))
 
 
 def _row(exchange: Exchange, answer: Response, content: Content, outcome: str) -> tuple[int, ...]:
@@ -93,7 +96,6 @@ def _row(exchange: Exchange, answer: Response, content: Content, outcome: str) -
         answer.body_bytes if answer.status else UNKNOWN,
         _CODES.get(outcome, UNKNOWN),
         int(exchange.reused),
-        0,
         exchange.connect_ns or UNKNOWN,
     )
 
@@ -135,8 +137,8 @@ def _requests(rows: Sequence[tuple[int, ...]]) -> RequestTable:
     return RequestTable(*(column.copy() for column in columns))
 
 
-def _marked(table: RequestTable, lag_spans: Sequence[tuple[int, int]]) -> RequestTable:
-    """Mark repeated stamps and requests that a late loop touched in the table, and return it."""
+def _marked(table: RequestTable) -> RequestTable:
+    """Mark repeated stamps in the table, and return it."""
     whole = np.flatnonzero(table.stamp_state == STAMP_STATES.index("whole"))
     if len(whole):
         pairs = np.stack([table.recv_ns[whole], table.send_ns[whole], table.end_ns[whole]])
@@ -144,10 +146,6 @@ def _marked(table: RequestTable, lag_spans: Sequence[tuple[int, int]]) -> Reques
         # Of responses with one and the same stamp the first to arrive keeps it.
         same = (np.diff(table.recv_ns[order]) == 0) & (np.diff(table.send_ns[order]) == 0)
         table.stamp_state[order[1:][same]] = STAMP_STATES.index("repeated")
-    begun = np.where(table.intended_ns == UNKNOWN, table.sent_ns, table.intended_ns)
-    ended = np.where(table.end_ns == UNKNOWN, np.iinfo(np.int64).max, table.end_ns)
-    for due_ns, came_ns in lag_spans:
-        table.lagged[(begun <= came_ns) & (ended >= due_ns)] = 1
     return table
 
 

@@ -23,17 +23,18 @@ from tests.examples.dialect_cases import answer, length
 from tests.examples.gateway_lane import Lane, ask, open_lane, wait_for
 from tests.examples.probe_lane import SECRET, Client, bodies, injected, plan, run, stamped, start_program
 from weighbridge.judge.figures.connections import connection_figures, is_not_kept_alive
+from weighbridge.judge.figures.lateness import late_ns, touched
 from weighbridge.load.probe.program.arrivals import offsets_ns
 from weighbridge.load.probe.program.capture import Capture
 from weighbridge.load.probe.program.engine import drive
-from weighbridge.load.probe.program.heartbeat import Heartbeat
+from weighbridge.load.probe.program.heartbeat import PERIOD_NS, Heartbeat
 from weighbridge.load.probe.program.output import report, write
 from weighbridge.load.probe.program.pacing import Alarm
 from weighbridge.load.probe.program.plan import ProbeLane
 from weighbridge.load.probe.program.tables import make_tables
 from weighbridge.load.read import read_report
 from weighbridge.record.figures import Figure
-from weighbridge.record.probe_tables import UNKNOWN, RequestTable
+from weighbridge.record.probe_tables import UNKNOWN, LateTurns, RequestTable
 
 CHAT = "/v1/chat/completions"
 
@@ -301,7 +302,7 @@ def test_the_files_tell_no_secret_and_read_back(tmp_path: Path, lane: Lane) -> N
     driven = run(made)
     write(made, driven.capture, driven.tables, "1.2.3")
     files = sorted(path.name for path in made.out_dir.iterdir())
-    assert files == ["events.npz", "report.json", "requests.npz", "samples.npz"]
+    assert files == ["events.npz", "late_turns.npz", "report.json", "requests.npz", "samples.npz"]
     for name in files:
         assert SECRET.encode() not in (made.out_dir / name).read_bytes()
         assert str(tmp_path).encode() not in (made.out_dir / name).read_bytes()
@@ -327,7 +328,7 @@ def test_tables_of_another_run_are_left_out(tmp_path: Path, lane: Lane) -> None:
 
 
 def test_the_heartbeat_finds_a_loop_that_stood_still() -> None:
-    """A block of 30 ms is one late span that covers it; what ran then is flagged, what ran before is not."""
+    """A block of 30 ms is one late beat whose turn ends behind it; on time beats are none."""
 
     async def stand_still() -> tuple[Heartbeat, int, int]:
         heartbeat = Heartbeat(lambda _now: None)
@@ -341,33 +342,56 @@ def test_the_heartbeat_finds_a_loop_that_stood_still() -> None:
         return heartbeat, begin, end
 
     heartbeat, begin, end = uvloop.run(stand_still())
-    touched = [span for span in heartbeat.spans if span[0] <= end and span[1] >= begin]
-    assert max(came - due for due, came in touched) > 0.5 * (end - begin)
-    assert len(touched) <= 2
+    beats = heartbeat.beats
+    late = [(due, ended) for due, ended in beats.too_late if due <= end and ended >= begin]
+    assert len(late) == 1
+    ((due, ended),) = late
+    assert due <= begin + PERIOD_NS
+    assert ended >= end
+    assert max(beats.late_ns) > 0.5 * (end - begin)
+    assert len(beats.came_ns) == len(beats.late_ns) + 1
 
 
-def test_requests_beside_a_late_loop_are_flagged(tmp_path: Path) -> None:
-    """A window whose loop was blocked says which requests were under way, and its report carries the flag."""
+@pytest.mark.parametrize("answer_s", [0.005, 0.3])
+def test_a_late_turn_touches_what_was_sent_or_read_in_it(tmp_path: Path, answer_s: float) -> None:
+    """A loop that stood still for 100 ms touches requests by their own instants, however long their answers take.
+
+    Its turn begins before what it read late was sent by the server: so the true reading is within its bounds.
+    """
 
     def script(client: Client) -> None:
-        time.sleep(0.005)
+        time.sleep(answer_s)
         client.answer(stamped())
 
+    blocked: list[int] = []
+
+    def block() -> None:
+        blocked.append(time.monotonic_ns())
+        time.sleep(0.1)
+
     async def disturbed() -> Capture:
-        asyncio.get_running_loop().call_later(0.5, time.sleep, 0.1)
+        asyncio.get_running_loop().call_later(0.6, block)
         return await drive(made, bodies(made))
 
     with injected(script) as server:
         made = plan(tmp_path, server.url, rate_rps=100.0, count=100)
         capture = uvloop.run(disturbed())
-    longest = max(capture.lag_spans, key=lambda span: span[1] - span[0])
-    capture.lag_spans = [longest]
-    table = make_tables(capture, is_stream=False).requests
-    due = (table.intended_ns >= longest[0]) & (table.intended_ns <= longest[1])
-    assert longest[1] - longest[0] > 50_000_000
-    assert due.sum() >= 5
-    assert table.lagged[due].all()
-    assert table.lagged.sum() < 50
+    found = make_tables(capture, is_stream=False)
+    table, turns = found.requests, found.late_turns
+    middle = blocked[0] + 50_000_000
+    (place,) = np.flatnonzero((turns.begun_ns < middle) & (turns.ended_ns > middle))
+    turn = LateTurns(turns.begun_ns[place : place + 1], turns.ended_ns[place : place + 1])
+    read_late, sent_late = touched(turn, table.end_ns), touched(turn, table.sent_ns)
+    under_way = (table.sent_ns <= turn.ended_ns) & (table.end_ns >= turn.begun_ns)
+
+    assert turn.ended_ns[0] - turn.begun_ns[0] > 90_000_000
+    assert np.all(np.diff(turns.begun_ns) > 0)
+    assert np.all(turns.begun_ns[1:] >= turns.ended_ns[:-1])
+    sent_meanwhile = (table.send_ns > blocked[0]) & (table.send_ns < middle)
+    assert read_late[sent_meanwhile].all()
+    # What takes 300 ms is under way beside the turn several times as often as it has an instant of its own in it.
+    assert (sent_late | read_late).sum() <= under_way.sum() - (15 if answer_s > 0.1 else 0)
+    assert np.all((table.end_ns - late_ns(turn, table.end_ns))[read_late] <= table.send_ns[read_late])
 
 
 @pytest.mark.parametrize("timerfd", [True, False])
