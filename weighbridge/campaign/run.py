@@ -25,7 +25,7 @@ from weighbridge.errors import InputError, Interrupted, WeighbridgeError
 from weighbridge.judge.cell.exit_code import exit_code
 from weighbridge.judge.cell.summarise import summarise
 from weighbridge.matrix.cells import Cell
-from weighbridge.matrix.estimate import Estimate, estimate
+from weighbridge.matrix.estimate import Estimate, estimate_order
 from weighbridge.matrix.load import LoadedMatrix
 from weighbridge.matrix.order import order_blocks
 from weighbridge.record.campaign import Finished
@@ -207,12 +207,11 @@ def _schedule(
 def _estimate(order: Sequence[Sequence[Cell]], loaded: LoadedMatrix) -> Estimate:
     """Return what is known beforehand of the whole schedule."""
     spec, look_s = loaded.matrix.calibration, loaded.idle_look_s
-    blocks = [estimate(block, 1, quiet_s=loaded.matrix.idle.quiet_s, idle_look_s=look_s) for block in order]
-    return Estimate(
-        sum(one.seconds for one in blocks) + (spec.estimated_s + spec.idle_look_count * look_s if spec else 0.0),
-        sum(one.bytes for one in blocks),
-        sum(one.window_count for one in blocks) + (spec.window_count if spec else 0),
-    )
+    found = estimate_order(order, quiet_s=loaded.matrix.idle.quiet_s, idle_look_s=look_s)
+    if spec is None:
+        return found
+    beside_s = spec.estimated_s + spec.idle_look_count * look_s
+    return Estimate(found.seconds + beside_s, found.bytes, found.window_count + spec.window_count)
 
 
 def _folders(request: CampaignRequest, scratch: Path) -> dict[Path, str]:

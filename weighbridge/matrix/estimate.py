@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from weighbridge.matrix.cells import BASELINE, Cell, LaneKey
 from weighbridge.matrix.model import IDLE_LOOK_S, QUIET_S
@@ -37,17 +38,29 @@ def estimate(
 ) -> Estimate:
     """Estimate what `runs` blocks of the supported cells take, each after `quiet_s` of an idle machine.
 
-    Idle use of each gateway is looked at for `idle_look_s` before its windows and as long after them. Cells that no
-    recipe claims take nothing.
+    Neighbours of one lane are one visit. Idle use of each gateway is looked at for `idle_look_s` before its windows
+    and as long after them. Cells that no recipe claims take nothing.
     """
     supported = [cell for cell in cells if cell.not_supported is None]
     if not supported:
         return Estimate(0.0, 0, 0)
-    lanes = {cell.lane for cell in supported}
-    block_s = quiet_s + sum(start_s(lane, idle_look_s) for lane in lanes)
-    block_s += sum(window_s(cell) for cell in supported)
+    each = groupby(supported, key=lambda cell: cell.lane)
+    block_s = quiet_s + sum(visit_s(tuple(visit), idle_look_s) for _, visit in each)
     kept = sum(WINDOW_BYTES + REQUEST_BYTES * cell.load.window_count for cell in supported)
     return Estimate(runs * block_s, runs * kept, runs * len(supported))
+
+
+def estimate_order(blocks: Sequence[Sequence[Cell]], *, quiet_s: float, idle_look_s: float) -> Estimate:
+    """Estimate what blocks of cells in their order take, in which a lane may be visited more than once."""
+    each = [estimate(block, 1, quiet_s=quiet_s, idle_look_s=idle_look_s) for block in blocks]
+    return Estimate(
+        sum(one.seconds for one in each), sum(one.bytes for one in each), sum(one.window_count for one in each)
+    )
+
+
+def visit_s(cells: Sequence[Cell], idle_look_s: float = IDLE_LOOK_S) -> float:
+    """Return the expected seconds of one visit: start of its lane, windows of these cells, stop."""
+    return start_s(cells[0].lane, idle_look_s) + sum(window_s(cell) for cell in cells)
 
 
 def start_s(lane: LaneKey, idle_look_s: float) -> float:

@@ -18,8 +18,8 @@ TimeKey = Literal[
     "release_lateness_ms", "connect_ms",
 ]  # fmt: skip
 ValueKey = Literal[
-    "achieved_rps", "goodput_rps", "drain_s", "coalesced_ratio", "stall_count", "end_marker_ratio",
-    "cpu_ms_per_request", "cpu_uncertainty_ms", "cpu_idle_cores", "cpu_slope_ms", "busy_ratio",
+    "achieved_rps", "goodput_rps", "baseline_distance_s", "drain_s", "coalesced_ratio", "stall_count",
+    "end_marker_ratio", "cpu_ms_per_request", "cpu_uncertainty_ms", "cpu_idle_cores", "cpu_slope_ms", "busy_ratio",
     "context_switches_per_request", "control_plane_calls_per_request",
     "upstream_calls_per_request", "prompts_repeated_ratio", "flushes_per_request", "flush_idle_rps",
     "rss_idle_bytes", "rss_peak_bytes", "rss_after_bytes", "pss_idle_bytes", "pss_after_bytes",
@@ -151,6 +151,9 @@ _RATES: tuple[Metric, ...] = (
            "What the achieved rate was taken from: samples or totals.",
            of=_RUN),
     Metric("goodput_rps", "value", "1/s", "Goodput", "Answered with 2xx and whole, per second."),
+    Metric("baseline_distance_s", "value", "s", "Distance to the baseline",
+           "Time between the middle of a run and that of the accepted direct run of its block that lies nearest and "
+           "is compared with it.", short="direct away", of=_CELL, merge="own", needs=("baseline",)),
     Metric("littles_rps", "number", "1/s", "N ÷ mean", "N ÷ mean service time for N clients; null for one.",
            short="N ÷ mean", of=_CELL, merge="own", needs=("samples",)),
     Metric("rate_error_ratio", "number", "error", "Send-rate error",

@@ -177,11 +177,19 @@ class CampaignStore:
         name = f"b{record.block:02d}"
         cell = self.folder / "cells" / record.cell
         if record.accepted:
-            return cell / name
+            return cell / _free(cell, name)
         number = 1
         while (cell / f"{name}.rejected-{number}").exists():
             number += 1
         return cell / f"{name}.rejected-{number}"
+
+
+def _free(folder: Path, name: str) -> str:
+    """Return `b01`, or `b01.2` and so on for a further accepted run of a block, as the baseline of a long one has."""
+    number = 1
+    while (folder / (name if number == 1 else f"{name}.{number}")).exists():
+        number += 1
+    return name if number == 1 else f"{name}.{number}"
 
 
 def _read(kind: type[Kind], path: Path) -> Kind:

@@ -10,7 +10,7 @@ from weighbridge import units
 from weighbridge.errors import InputError, ToolMissing
 from weighbridge.load.drivers import DRIVERS
 from weighbridge.matrix.advice import advise
-from weighbridge.matrix.estimate import estimate
+from weighbridge.matrix.estimate import estimate_order
 from weighbridge.matrix.order import order_blocks
 from weighbridge.matrix.suggest import nearest
 from weighbridge.publish.terminal.progress import ConsoleListener
@@ -33,7 +33,7 @@ def plan(*, matrix: str, recipes: str, quick: bool, only: Any, runs: str) -> Non
     document = opened.loaded.matrix
     blocks = order_blocks([cell for cell in opened.cells if cell.not_supported is None], document.runs, document.seed)
     look_s = opened.loaded.idle_look_s
-    expected = estimate(opened.cells, document.runs, quiet_s=document.idle.quiet_s, idle_look_s=look_s)
+    expected = estimate_order(blocks, quiet_s=document.idle.quiet_s, idle_look_s=look_s)
     beside = document.calibration
     cli.say(
         plan_text(

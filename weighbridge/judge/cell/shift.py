@@ -1,7 +1,7 @@
 """The shift: a percentile at the client through the gateway minus the same percentile direct.
 
-Pairs come from one block each, so that both saw the same minutes of the machine. The shift is biased as a percentile
-of overhead, can be negative and can fall with the percentile: pages say so.
+A pair is a run with the direct run of its block that lies nearest in time; how near is a figure of the cell. The
+shift is biased as a percentile of overhead, can be negative and can fall with the percentile: pages say so.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from weighbridge.judge.cell.baseline_pairs import NO_BASELINE, baseline_distance, nearest
 from weighbridge.judge.cell.enough_runs import too_few
 from weighbridge.judge.cell.merging import missing
 from weighbridge.judge.cell.verdict import CellAttempts, CellVerdict
@@ -18,15 +19,13 @@ from weighbridge.judge.stats.intervals import interval_of_difference
 from weighbridge.judge.stats.timing import SHARES, intervals_of, merge_runs
 from weighbridge.matrix.cells import BASELINE
 from weighbridge.record.cell import PlannedCell
-from weighbridge.record.figures import Absent, Interval, Percentile, Timing, TimingOrAbsent, absent_by
+from weighbridge.record.figures import Absent, FigureOrAbsent, Interval, Percentile, Timing, TimingOrAbsent, absent_by
 from weighbridge.record.measured import FigureValue, Values
-from weighbridge.record.metrics import Metric, MetricKey, TimeKey, metrics_of
+from weighbridge.record.metrics import METRICS, Metric, MetricKey, TimeKey, metrics_of
 from weighbridge.record.run import RunRecord
 
 # METHOD 1: a baseline p99 above this share of a figure's p50 limits the figure.
 BASELINE_SHARE = 0.20
-NO_BASELINE = Absent(absent="no_baseline")
-
 IS_BASELINE = Absent(absent="baseline")
 
 Pair = tuple[Timing, Timing]
@@ -59,7 +58,15 @@ def shifts(attempts: CellAttempts, baselines: Sequence[RunRecord], found: CellVe
         figures[metric.key] = moved
         if not metric.with_rejected:
             flags += _flags(metric, moved, pairs, _planned_ms(metric.shift_of, attempts.plan))
+    figures["baseline_distance_s"] = _distance(attempts, baselines, found)
     return Shifts(figures, tuple(flags))
+
+
+def _distance(attempts: CellAttempts, baselines: Sequence[RunRecord], found: CellVerdict) -> FigureOrAbsent:
+    absent = missing(METRICS["baseline_distance_s"], attempts.plan, found)
+    if absent is not None or attempts.plan.gateway == BASELINE:
+        return absent or IS_BASELINE
+    return baseline_distance(attempts.accepted, _accepted(baselines))
 
 
 def _no_shift(metric: Metric, plan: PlannedCell, found: CellVerdict) -> Absent | None:
@@ -127,13 +134,15 @@ def _interval_of(name: Percentile, through: Timing, direct: Timing) -> Interval 
 
 
 def pairs_of(runs: Sequence[RunRecord], baselines: Sequence[RunRecord], key: TimeKey) -> tuple[Pair, ...]:
-    """Pair each run that has this figure with the direct run of the same block that has it; accepted ones first."""
-    by_block: dict[int, Timing] = {}
-    for baseline in sorted(baselines, key=lambda run: (not run.accepted, run.attempt)):
-        for timing in _timing(baseline, key):
-            by_block.setdefault(baseline.block, timing)
+    """Pair each run that has this figure with the nearest direct run of its block that has it, accepted if one is."""
+    with_figure = [baseline for baseline in baselines if next(_timing(baseline, key), None) is not None]
     return tuple(
-        (timing, by_block[run.block]) for run in runs if run.block in by_block for timing in _timing(run, key)
+        (through, direct)
+        for run in runs
+        for through in _timing(run, key)
+        for other in (nearest(run, with_figure),)
+        if other is not None
+        for direct in _timing(other, key)
     )
 
 

@@ -5,6 +5,7 @@ Every planned cell is in it, whatever became of it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from weighbridge.judge.cell.cell import summarise_cell
@@ -63,12 +64,14 @@ def _cells(
     campaign: CampaignRecord, attempts: Mapping[str, tuple[RunRecord, ...]], status: str
 ) -> tuple[CellSummary, ...]:
     unavailable = {gateway.id: gateway.unavailable for gateway in campaign.gateways}
+    # The baseline may be run more than once in a block; a cell that cannot be run stands in no block.
+    planned = Counter(cell for block in campaign.order for cell in block)
     cells = tuple(
         summarise_cell(
             CellAttempts(
                 plan=plan,
                 runs=attempts.get(plan.cell, ()),
-                wanted=campaign.runs,
+                wanted=planned[plan.cell] or campaign.runs,
                 status=status,
                 unavailable=unavailable.get(plan.gateway),
             ),

@@ -19,8 +19,9 @@ A mock provider that speaks the OpenAI chat-completions form and a mock control 
 test and respond on loopback. No real model takes part.
 """
 _BLOCKS = """\
-A block holds every selected cell once, in a fresh order drawn from the seed; the lane without a gateway (the
-baseline) is measured by the same code in every block.
+A block holds every selected cell once: lanes in a fresh order drawn from the seed, with their cells in one order; the
+lane without a gateway (the baseline) is measured by the same code in the middle third of every block, and once more
+for each 15 minutes of a longer one.
 """
 _LANES = """\
 In each block a gateway is started with an empty state folder and a clean environment. It is ready when a real

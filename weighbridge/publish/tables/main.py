@@ -13,7 +13,7 @@ from weighbridge.matrix.loads import Load
 from weighbridge.publish.text import numbers
 from weighbridge.publish.text.load_wording import LOAD_WORDS, by_kind
 from weighbridge.publish.text.sanitise import plain
-from weighbridge.publish.text.wording import ADDED_BASELINE_TEXT, SELF_REPORTED_TEXT, reason_text
+from weighbridge.publish.text.wording import ADDED_BASELINE_TEXT, DISTANCE_TEXT, SELF_REPORTED_TEXT, reason_text
 from weighbridge.publish.views.cells import Notes, absent_cell, reliable
 from weighbridge.publish.views.columns import Show, cells_of, columns_of, groups_of, number_column, shown
 from weighbridge.publish.views.conditions import setting_text
@@ -91,6 +91,7 @@ def _table(summary: Summary, names: Names, cells: list[CellSummary], table_id: s
 
 def _caption(kind: str, layout: _Layout) -> Iterator[str]:
     yield LOAD_WORDS[kind].caption
+    yield DISTANCE_TEXT
     if layout.groups[0].key != "shift_ms":
         yield ADDED_BASELINE_TEXT
     if layout.claims:
@@ -106,7 +107,9 @@ def _marks(cell: CellSummary, layout: _Layout, notes: Notes) -> str:
 
 
 def _cells(cell: CellSummary, layout: _Layout, notes: Notes) -> tuple[TableCell, ...]:
-    runs = TableCell(f"{cell.runs_accepted} of {cell.runs_attempted}", label="Runs accepted", css="n")
+    runs = TableCell(
+        f"{cell.runs_accepted} of {cell.runs_attempted}", label="Runs accepted", small=_distance(cell), css="n"
+    )
     if has_figures(cell):
         timings = [made for group in layout.groups for made in _timings(cell, group, notes)]
         claim = (self_reported_cell(cell, notes),) if layout.claims else ()
@@ -114,6 +117,12 @@ def _cells(cell: CellSummary, layout: _Layout, notes: Notes) -> tuple[TableCell,
     if cell.verdict == "saturated":
         return (_message_cell(cell, layout, layout.width, notes), *_rates(cell, notes), runs)
     return (_message_cell(cell, layout, layout.width + 3, notes), runs)
+
+
+def _distance(cell: CellSummary) -> str:
+    """Return how far in time the baseline's nearest run lay: `direct 4 min away`; empty where it was not measured."""
+    away_s = cell.known("baseline_distance_s")
+    return "" if away_s is None else f"direct {numbers.rough_duration(away_s)} away"
 
 
 def _timings(cell: CellSummary, group: Show, notes: Notes) -> tuple[TableCell, ...]:

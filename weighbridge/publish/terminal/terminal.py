@@ -14,6 +14,7 @@ from tabulate import tabulate
 
 from weighbridge.matrix.axes import AXES, varied
 from weighbridge.matrix.cells import Cell
+from weighbridge.matrix.order import visits
 from weighbridge.publish.calibration.certificate import own_certificate
 from weighbridge.publish.calibration.terminal import certificate_text
 from weighbridge.publish.prose.abstract import answer
@@ -86,6 +87,7 @@ def _remarks(summary: Summary, names: Names, cells: list[CellSummary]) -> list[s
     lines.append(
         f"{value_text(summary).capitalize()}; in brackets behind a median stands {spread_text(summary)}: {ONE_BOOT}."
     )
+    lines += _distance_line(cells)
     if summary.loaded_machine:
         lines.append(f"{loaded_detail(summary)}.")
     if STATUSES[summary.status]:
@@ -114,6 +116,16 @@ def _remarks(summary: Summary, names: Names, cells: list[CellSummary]) -> list[s
     return ["\n".join([*lines, *reasons])]
 
 
+def _distance_line(cells: Sequence[CellSummary]) -> list[str]:
+    """Tell how far in time the baseline's runs lay that those of gateways are compared with."""
+    known = [away_s for cell in cells if (away_s := cell.known("baseline_distance_s")) is not None]
+    if not known:
+        return []
+    near, far = numbers.rough_duration(min(known)), numbers.rough_duration(max(known))
+    span = near if near == far else f"{near} to {far}"
+    return [f"The direct run that a run is compared with lay {span} away (median of each cell)."]
+
+
 def _outcome(cell: CellSummary, text: str) -> str:
     return text if cell.served_text is None else f"{plain(cell.served_text)}; {text}"
 
@@ -139,10 +151,10 @@ def plan_text(plan: PlanFacts) -> str:
 
 
 def _block_text(number: int, block: Sequence[Cell], varies: frozenset[str]) -> str:
-    lanes: dict[str, list[str]] = {}
-    for cell in block:
-        lanes.setdefault(plain(cell.lane.name, limit=120), []).append(_window_text(cell, varies))
-    rows = [[lane, ", ".join(windows)] for lane, windows in lanes.items()]
+    rows = [
+        [plain(lane.name, limit=120), ", ".join(_window_text(cell, varies) for cell in cells)]
+        for lane, cells in visits(block)
+    ]
     widths: list[int | None] = [None, 90]
     return f"block {number}\n" + tabulate(
         rows, tablefmt="plain", disable_numparse=True, maxcolwidths=widths, colalign=(_LEFT, _LEFT)

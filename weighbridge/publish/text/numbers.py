@@ -78,6 +78,11 @@ def duration(value_s: float) -> str:
     return _NEEDLESS_ZEROS.sub(r"\1", units.format_duration(value_s))
 
 
+def rough_duration(value_s: float) -> str:
+    """Format a time whose seconds matter little: `45 s`, `4 min`."""
+    return duration(float(round(value_s) if value_s < 60 else 60 * round(value_s / 60)))
+
+
 def plural(number: int, one: str, many: str = "") -> str:
     """Return a number with its noun: `1 run`, `3 runs`."""
     return f"{count(number)} {one if number == 1 else many or one + 's'}"

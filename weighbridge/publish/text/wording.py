@@ -32,9 +32,14 @@ SHIFT_ALONE_TEXT = (
     "No driver of this campaign measured the added time of single requests, so the shift is the headline here."
 )
 SHIFT_TEXT = (
-    "Shift is a percentile through the gateway minus the same percentile direct, paired within a block. It "
-    "answers “how far did my p99 move”. It is biased as a percentile of the time that a gateway adds: it "
-    "subtracts two separate sets of requests, so it can be negative, and it can fall as the percentile rises."
+    "Shift is a percentile through the gateway minus the same percentile direct, paired run by run with the nearest "
+    "direct run of its block. It answers “how far did my p99 move”. It is biased as a percentile of the time that a "
+    "gateway adds: it subtracts two separate sets of requests, so it can be negative, and it can fall as the "
+    "percentile rises."
+)
+DISTANCE_TEXT = (
+    "Below the runs stands how far in time the direct run lay that a run is compared with, the nearest of its block "
+    "(median)."
 )
 BOUND_TEXT = (
     "With more than one client at a time the response time is bounded by the throughput: each client waits for "

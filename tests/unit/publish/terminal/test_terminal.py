@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tests.golden.campaigns import cell, hostile, rate, smoke, summary, whole
 from tests.golden.probed import probed
@@ -103,6 +103,24 @@ def test_a_plan_says_cells_order_time_and_space() -> None:
     for words in ("direct.none.work.plain.rate-50", "1,500", "no such chain", "block 1", "plain rate-50", "2 cells",
                   "1 window:", "3 min 20 s", "2.86 MiB", "warning: too few requests"):  # fmt: skip
         assert words in text
+
+
+def test_a_plan_shows_each_visit_of_a_block_in_its_order() -> None:
+    """A baseline that is visited twice in a block stands there twice, with its windows each time."""
+    direct = one_cell()
+    other = replace(direct, id="beta", lane=LaneKey("beta", (), "none", "work"))
+    text = plan_text(PlanFacts((direct, other), [(direct, other, direct)], 1.0, 1, 3))
+    lines = text.partition("block 1\n")[2].splitlines()[:3]
+    assert [line.split()[0] for line in lines] == ["direct.none.work", "beta.none.work", "direct.none.work"]
+    assert all(line.endswith("plain rate-50") for line in lines)
+
+
+def test_how_far_the_compared_runs_lay_is_said() -> None:
+    """Once over all cells, in words of time; nothing where it was not measured."""
+    assert "The direct run that a run is compared with lay 3 min away (median of each cell)." in campaign_text(
+        whole()
+    )
+    assert "is compared with" not in campaign_text(summary([cell("direct", rate(20))]))
 
 
 def report(**over) -> LoadReport:
