@@ -41,17 +41,24 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep what must run one after the other in one worker: a file's tests, and all that start campaigns."""
+    """Keep what must run one after the other in one worker, a file's tests and all campaigns; these come last."""
+    items.sort(key=is_measuring)
     for item in items:
         item.add_marker(pytest.mark.xdist_group(group_of(item)))
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, bool, bool]:
-    """Take the suite's lock before the first campaign, where no timeout of a test runs yet."""
-    if is_measuring(item):
-        item.config.stash[_SUITE].take(lambda: _tell(item.config, "waiting for the campaigns of another suite"))
-    return (yield)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, bool, bool]:
+    """Hold the suite's lock from its first campaign to its last; no timeout of a test runs yet while it waits."""
+    if not is_measuring(item):
+        return (yield)
+    lock = item.config.stash[_SUITE]
+    lock.take(lambda: _tell(item.config, "waiting for the campaigns of another suite"))
+    try:
+        return (yield)
+    finally:
+        if nextitem is None or not is_measuring(nextitem):
+            lock.release()
 
 
 def _tell(config: pytest.Config, text: str) -> None:

@@ -32,7 +32,7 @@ def group_of(item: pytest.Item) -> str:
 
 
 class SuiteLock:
-    """A lock of one file, taken before a suite's first campaign and held until the process ends."""
+    """A lock of one file, held from a suite's first campaign to its last."""
 
     def __init__(self, path: Path = LOCK) -> None:
         self._path = path
