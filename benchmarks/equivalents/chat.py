@@ -1,6 +1,6 @@
 """The provider's non-streaming response without its HTTP: what both equivalents serve.
 
-It reads, records and responses with the provider's own code, so that only the way through HTTP differs.
+It reads, records and responds with the provider's own code, so that only the way through HTTP differs.
 """
 
 from __future__ import annotations

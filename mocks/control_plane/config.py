@@ -1,4 +1,4 @@
-"""The control plane's settings, read from one JSON file, and the fixed identities that it responses with.
+"""The control plane's settings, read from one JSON file, and the fixed identities that it responds with.
 
 The identities are constants, so that a gateway's own settings can name them.
 """

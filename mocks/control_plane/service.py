@@ -1,4 +1,4 @@
-"""The control plane's public port: checks the bearer, counts the call, responses it, late if it was told to be.
+"""The control plane's public port: checks the bearer, counts the call, responds, late if it was told to be.
 
 Started by `__main__`, read and reset by `admin`. It must not refuse what the contract allows: a gateway that
 gets a wrong response retries, and retries would be measured as calls.

@@ -38,7 +38,7 @@ def _entry(value: Any) -> Any:
 
 
 class GatewayEntry(Strict):
-    """A gateway to be weighed, with the settings that this matrix changes."""
+    """A gateway to be measured, with the settings that this matrix changes."""
 
     id: Name = Field(description="Folder name of a gateway recipe.")
     settings: dict[SettingName, SettingValue] = Field(default={}, description="Settings that the recipe declares.")

@@ -275,7 +275,7 @@ def test_the_recipe_offers_only_faults_that_exist_and_all_of_them() -> None:
 
 
 def test_a_bad_fault_ends_the_program_with_one_sentence(lane: Lane, tmp_path: Path) -> None:
-    """The command line responses an unknown fault with exit 2 and one line."""
+    """The command line refuses an unknown fault with exit 2 and one line."""
     config = tmp_path / "gateway.json"
     config.write_text(json.dumps(lane.settings()))
     gateway = Program("mocks.gateway.faulty", ["--config", str(config), "--fault", "dye"], tmp_path / "gateway.log")
