@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.reading import RATE_RPS, oha_argv
-from weighbridge.load.oha.rows import CSV_HEADER
+from weighbridge.load.oha.rows import OHA_CSV_HEADER
 from weighbridge.load.read import read_report
 
 _TABLE = (
@@ -53,7 +53,7 @@ def _write_sqlite(path: Path, released: np.ndarray, start: np.ndarray, end: np.n
 
 def _write_csv(path: Path, start: np.ndarray, duration: np.ndarray) -> None:
     with path.open("w", encoding="ascii", newline="\n") as file:
-        file.write(CSV_HEADER + "\n")
+        file.write(OHA_CSV_HEADER + "\n")
         file.writelines(
             f"{begun!r},0,0,{0.99 * lasted!r},{lasted!r},{_ANSWER_BYTES},200\n"
             for begun, lasted in zip(start.tolist(), duration.tolist(), strict=True)

@@ -23,7 +23,7 @@ from weighbridge.load.drivers import DRIVERS
 from weighbridge.matrix.loads import Load, RateLoad
 from weighbridge.matrix.requests import AnswerSpec
 from weighbridge.quantiles import percentile
-from weighbridge.record.samples import OUTCOMES, SampleTable
+from weighbridge.record.samples import SAMPLE_OUTCOMES, SampleTable
 
 ANSWER = AnswerSpec("20ms", 0.02, 1, 0.0)
 CLIENT = "aiohttp client"
@@ -80,7 +80,7 @@ def drive(place: Place, provider: Standing, generator: str, load: Load, program:
         samples = _driver(place, generator, plan)
     good = int(np.count_nonzero(good_answers(samples)))
     if good != load.window_count:
-        kinds = {name: int(np.count_nonzero(samples.outcome == code)) for code, name in enumerate(OUTCOMES)}
+        kinds = {name: int(np.count_nonzero(samples.outcome == code)) for code, name in enumerate(SAMPLE_OUTCOMES)}
         sentence = f"{generator} at {load.name}: {good} of {load.window_count} requests got a good response ({kinds})"
         raise LaneFailed(sentence, reason="errors", phase="window")
     return _seen(samples, load)

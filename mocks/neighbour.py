@@ -18,10 +18,10 @@ from pathlib import Path
 from types import FrameType
 
 from mocks.burn import burn
+from mocks.clock import NS_PER_S
 
-PERIOD_NS = 2_000_000
+BURN_PERIOD_NS = 2_000_000
 _LOOK_S = 0.02
-_NS = 1_000_000_000
 _CORES_LIMIT_COUNT = 256
 _LIMIT_S = 3600.0
 
@@ -47,11 +47,11 @@ def take(share: float, end_ns: int, ended: Callable[[], bool]) -> None:
     start_ns, spent_before_ns = time.monotonic_ns(), time.thread_time_ns()
     due_ns = start_ns
     while (now_ns := time.monotonic_ns()) < end_ns and not ended():
-        owed_ns = round(share * (now_ns - start_ns + PERIOD_NS)) - (time.thread_time_ns() - spent_before_ns)
+        owed_ns = round(share * (now_ns - start_ns + BURN_PERIOD_NS)) - (time.thread_time_ns() - spent_before_ns)
         if owed_ns > 0:
-            burn(min(owed_ns, PERIOD_NS))
-        due_ns = max(due_ns + PERIOD_NS, time.monotonic_ns())
-        time.sleep(max(0, min(due_ns, end_ns) - time.monotonic_ns()) / _NS)
+            burn(min(owed_ns, BURN_PERIOD_NS))
+        due_ns = max(due_ns + BURN_PERIOD_NS, time.monotonic_ns())
+        time.sleep(max(0, min(due_ns, end_ns) - time.monotonic_ns()) / NS_PER_S)
 
 
 def _start_worker(share: float, end_ns: int, stop: StopRequest) -> int:
@@ -113,7 +113,7 @@ def main() -> int:
     arguments = _arguments()
     stop = StopRequest()
     start_ns = time.monotonic_ns()
-    end_ns = start_ns + round(arguments.seconds * _NS)
+    end_ns = start_ns + round(arguments.seconds * NS_PER_S)
     workers = [_start_worker(arguments.share, end_ns, stop) for _ in range(arguments.cores)]
     sys.stdout.write(f"mocks.neighbour: takes {arguments.share:g} of {arguments.cores} cores\n")
     sys.stdout.flush()
@@ -122,7 +122,7 @@ def main() -> int:
     while time.monotonic_ns() < end_ns and not stop.asked:
         time.sleep(_LOOK_S)
     failed = [pid for pid in workers if _ended(pid) != 0]
-    wall_s = (time.monotonic_ns() - start_ns) / _NS
+    wall_s = (time.monotonic_ns() - start_ns) / NS_PER_S
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu_s = used.ru_utime + used.ru_stime
     reported = {"cores": arguments.cores, "share": arguments.share, "wall_s": wall_s, "cpu_s": cpu_s}

@@ -10,6 +10,11 @@ from __future__ import annotations
 import math
 import re
 
+NS_PER_S = 1_000_000_000
+NS_PER_MS = 1_000_000
+MS_PER_S = 1000.0
+DAY_S = 86_400.0
+
 _NUMBER = r"[0-9]+(?:\.[0-9]+)?"
 _WITH_UNIT = re.compile(rf"({_NUMBER})\s?([A-Za-zµμ]+)")
 _DURATIONS_S = {"us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}

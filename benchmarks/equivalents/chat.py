@@ -11,7 +11,7 @@ import time
 from mocks import stamps
 from mocks.provider import answers
 from mocks.provider.answers import AnswerTexts
-from mocks.provider.book import ANSWERED, PLAIN, Book
+from mocks.provider.book import ANSWERED, PLAIN_MODE, Book
 from mocks.provider.request import find_reference, read_chat
 
 
@@ -26,7 +26,7 @@ class Chat:
         """Return the answer's body. Raises ValueError for a body that is no chat request."""
         reference = find_reference(body)
         request = read_chat(body)
-        row = self._book.open(reference, received_ns, PLAIN)
+        row = self._book.open(reference, received_ns, PLAIN_MODE)
         ident = stamps.encode_number(received_ns) + stamps.encode_number(row, 8)
         used = answers.usage(request.prompt_token_count, answers.PLAIN_TOKEN_COUNT)
         before, after = answers.plain_parts(self._texts.model(request.model), ident, int(time.time()), used)

@@ -13,22 +13,7 @@ from pathlib import Path
 from mocks.control_plane.admin import ControlPlaneAdmin
 from mocks.control_plane.config import read_config
 from mocks.control_plane.service import ControlPlane
-from mocks.wire import DueTimes, RunningMock, Server, run, serve
-
-
-class Started:
-    """The control plane with both ports open."""
-
-    def __init__(self, public: Server, admin: Server, due_times: DueTimes) -> None:
-        self._servers = (public, admin)
-        self._due_times = due_times
-        self.greeting = f"listening on 127.0.0.1:{public.port}, admin on 127.0.0.1:{admin.port}"
-
-    async def stop(self) -> None:
-        """Answers what is at hand, then closes both ports."""
-        for server in self._servers:
-            await server.close()
-        self._due_times.close()
+from mocks.wire import DueTimes, RunningMock, TwoPorts, run, serve
 
 
 def main() -> int:
@@ -45,7 +30,7 @@ def main() -> int:
         control_plane = ControlPlane(config, due_times)
         public = await serve(control_plane.handle, arguments.port)
         admin = await serve(ControlPlaneAdmin(control_plane, public, due_times.kind).handler(), arguments.admin_port)
-        return Started(public, admin, due_times)
+        return TwoPorts(public, admin, due_times)
 
     return run("mocks.control_plane", start)
 

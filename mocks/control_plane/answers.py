@@ -12,7 +12,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import parse_qs
 
-from mocks.control_plane.config import AGENT_ID, GATEWAY_ID, ORGANIZATION_ID, REGISTRATION_ID, USER_ID, Config
+from mocks.contract import GATEWAY_ID, REGISTRATION_ID
+from mocks.control_plane.config import AGENT_ID, ORGANIZATION_ID, USER_ID, Config
 from mocks.wire.routes import BadBody
 
 # How long a usage document holds decides how often a gateway asks for the next: not within a campaign.
@@ -25,7 +26,7 @@ _POLICY_VERSION = "1"
 _POLICY_SHA256 = hashlib.sha256(b"weighbridge policy 1").hexdigest()
 _DOCUMENT_SHA256 = hashlib.sha256(b"weighbridge document 1").hexdigest()
 
-Document = dict[str, Any]
+JsonDocument = dict[str, Any]
 
 
 def now_text(after: timedelta = timedelta(0)) -> str:
@@ -33,13 +34,13 @@ def now_text(after: timedelta = timedelta(0)) -> str:
     return (datetime.now(UTC) + after).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def config_pull(config: Config, query: str) -> Document:
+def config_pull(config: Config, query: str) -> JsonDocument:
     """Call 1: the configuration that the gateway is to serve."""
     asked = parse_qs(query).get("runtime_registration_id", [REGISTRATION_ID])[0]
     return {"gateway_id": GATEWAY_ID, "runtime_registration_id": asked, "yaml": config.yaml}
 
 
-def validate(config: Config, body: Document) -> Document:
+def validate(config: Config, body: JsonDocument) -> JsonDocument:
     """Call 2: who a client key belongs to; an unknown key is a valid response, not an error."""
     key_id = config.key_id(text(body, "token"))
     if key_id is None:
@@ -65,12 +66,12 @@ def validate(config: Config, body: Document) -> Document:
     }
 
 
-def preflight() -> Document:
+def preflight() -> JsonDocument:
     """Call 5: the provider key that a gateway stores at the control plane."""
     return {"status": "ready_byok", "status_reason": "provider_key_ready", "resolved_api_key": "sk-mock"}
 
 
-def usage_document(asked: Mapping[str, Any], subject_token_id: str) -> Document:
+def usage_document(asked: Mapping[str, Any], subject_token_id: str) -> JsonDocument:
     """Return the usage document of calls 6 and 8, bound to what was asked."""
     return {
         "schema_version": "usage-authorization/v1",
@@ -96,12 +97,12 @@ def usage_document(asked: Mapping[str, Any], subject_token_id: str) -> Document:
     }
 
 
-def evaluate(body: Document) -> Document:
+def evaluate(body: JsonDocument) -> JsonDocument:
     """Call 6: the document itself."""
     return usage_document(body, text(body, "subject_token_id"))
 
 
-def authorize(body: Document, authorization_id: str) -> Document:
+def authorize(body: JsonDocument, authorization_id: str) -> JsonDocument:
     """Call 8: one request is authorized."""
     text(body, "request_id")
     binding = body.get("binding")
@@ -116,7 +117,7 @@ def authorize(body: Document, authorization_id: str) -> Document:
     }
 
 
-def dispatch(body: Document, authorization_id: str) -> Document:
+def dispatch(body: JsonDocument, authorization_id: str) -> JsonDocument:
     """Call 9: the request goes to the provider now."""
     return {
         "gateway_usage_authorization_id": authorization_id,
@@ -125,7 +126,7 @@ def dispatch(body: Document, authorization_id: str) -> Document:
     }
 
 
-def complete(body: Document, authorization_id: str, headers: Mapping[str, str]) -> Document:
+def complete(body: JsonDocument, authorization_id: str, headers: Mapping[str, str]) -> JsonDocument:
     """Call 10: the request has ended. The delivery id must come back, or the sender repeats it for ever."""
     outcome = body.get("outcome")
     if outcome not in {"completed", "released"}:
@@ -142,7 +143,7 @@ def complete(body: Document, authorization_id: str, headers: Mapping[str, str]) 
     }
 
 
-def event(body: Document) -> Document:
+def event(body: JsonDocument) -> JsonDocument:
     """Call 12: an event was taken."""
     return {"accepted": True, "delivery_id": text(body, "delivery_id")}
 

@@ -13,15 +13,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from mocks.clock import NS_PER_S
 from mocks.control_plane import answers
-from mocks.control_plane.answers import Document
+from mocks.control_plane.answers import JsonDocument
 from mocks.control_plane.config import AGENT_ID, Config
 from mocks.control_plane.kinds import ADMISSION, CallKind, kind_of
 from mocks.wire import DueTimes, HttpExchange
 from mocks.wire.lateness import Lateness
 from mocks.wire.routes import BadBody, read_object, refuse
-
-_NS = 1_000_000_000
 
 
 class CallTally:
@@ -62,7 +61,7 @@ class ControlPlane:
         self._bearer = f"Bearer {config.machine_token}".encode()
         self._due_times = due_times
         self._authorization_count = 0
-        self._calls: dict[CallKind, Callable[[HttpExchange, str], Document]] = {
+        self._calls: dict[CallKind, Callable[[HttpExchange, str], JsonDocument]] = {
             CallKind.CONFIG_PULL: self._config_pull,
             CallKind.VALIDATE: self._validate,
             CallKind.RUNTIME_ROUTING: lambda *_: {},
@@ -91,7 +90,7 @@ class ControlPlane:
         """Serve one call."""
         kind, ident = kind_of(exchange.method, exchange.path)
         self.tally.calls[kind] += 1
-        due_ns = exchange.received_ns + round(self.config.delay_s * _NS)
+        due_ns = exchange.received_ns + round(self.config.delay_s * NS_PER_S)
         if self.config.delay_s > 0:
             self._due_times.at(due_ns, lambda: self._answer(exchange, kind, ident, due_ns))
         else:
@@ -114,29 +113,29 @@ class ControlPlane:
         self.tally.refused[status] += 1
         refuse(exchange, status, message)
 
-    def _config_pull(self, exchange: HttpExchange, _: str) -> Document:
+    def _config_pull(self, exchange: HttpExchange, _: str) -> JsonDocument:
         return answers.config_pull(self.config, exchange.query)
 
-    def _validate(self, exchange: HttpExchange, _: str) -> Document:
+    def _validate(self, exchange: HttpExchange, _: str) -> JsonDocument:
         return answers.validate(self.config, read_object(exchange))
 
-    def _evaluate(self, exchange: HttpExchange, _: str) -> Document:
+    def _evaluate(self, exchange: HttpExchange, _: str) -> JsonDocument:
         return answers.evaluate(read_object(exchange))
 
-    def _authorize(self, exchange: HttpExchange, _: str) -> Document:
+    def _authorize(self, exchange: HttpExchange, _: str) -> JsonDocument:
         self._authorization_count += 1
         authorization_id = f"77777777-7777-4777-8777-{self._authorization_count:012x}"
         return answers.authorize(read_object(exchange), authorization_id)
 
-    def _dispatch(self, exchange: HttpExchange, ident: str) -> Document:
+    def _dispatch(self, exchange: HttpExchange, ident: str) -> JsonDocument:
         return answers.dispatch(read_object(exchange), ident)
 
-    def _complete(self, exchange: HttpExchange, ident: str) -> Document:
+    def _complete(self, exchange: HttpExchange, ident: str) -> JsonDocument:
         document = answers.complete(read_object(exchange), ident, exchange.headers)
         self.tally.completed_ids.add(ident)
         return document
 
-    def _event(self, exchange: HttpExchange, _: str) -> Document:
+    def _event(self, exchange: HttpExchange, _: str) -> JsonDocument:
         """Take an event; the same event delivered again counts as one distinct event."""
         body = read_object(exchange)
         document = answers.event(body)
@@ -146,7 +145,7 @@ class ControlPlane:
         tally.event_ids.add(str(body.get("event_id") or document["delivery_id"]))
         return document
 
-    def _taken(self, exchange: HttpExchange, _: str) -> Document:
+    def _taken(self, exchange: HttpExchange, _: str) -> JsonDocument:
         """Take a report whose content nobody asks for."""
         read_object(exchange)
         return {"accepted": True}

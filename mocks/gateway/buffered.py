@@ -13,7 +13,7 @@ from typing import Any
 
 from mocks.gateway.control import TokenUsage
 
-DONE = "[DONE]"
+DONE_DATA = "[DONE]"
 _EVENT_END = re.compile(rb"\r?\n\r?\n")
 
 
@@ -88,7 +88,7 @@ def read_stream(body: bytes) -> BufferedStream:
     chunks: list[dict[str, Any]] = []
     for event in _EVENT_END.split(body):
         text = _event_text(event)
-        if text == DONE:
+        if text == DONE_DATA:
             return BufferedStream(chunks)
         if text:
             chunk = json.loads(text)

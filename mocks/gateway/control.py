@@ -13,14 +13,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from mocks.contract import GATEWAY_ID, REGISTRATION_ID
 from mocks.gateway.answer import Header, UpstreamLost
 from mocks.gateway.upstream import Call, UpstreamPool
 
 REPEAT_COUNT = 2
-ANSWER_LIMIT_BYTES = 4 * 1024 * 1024
-TRANSIENT_STATUSES = frozenset({408, 429, 500, 502, 503, 504})
-REGISTRATION_ID = "11111111-1111-4111-8111-111111111111"
-GATEWAY_ID = "66666666-6666-4666-8666-666666666666"
+CONTROL_ANSWER_LIMIT_BYTES = 4 * 1024 * 1024
+REPEATED_STATUSES = frozenset({408, 429, 500, 502, 503, 504})
 
 
 class ControlPlaneDown(Exception):
@@ -177,10 +176,10 @@ class ControlPlaneClient:
         payload = body if isinstance(body, bytes) else json.dumps(body).encode("utf-8")
         try:
             answer = await self._pool.send(Call(method, target, self._headers + headers, payload))
-            text = await answer.whole(ANSWER_LIMIT_BYTES)
+            text = await answer.whole(CONTROL_ANSWER_LIMIT_BYTES)
         except UpstreamLost as lost:
             raise ControlPlaneDown(f"the control plane gave no answer: {lost}") from lost
-        if answer.status in TRANSIENT_STATUSES:
+        if answer.status in REPEATED_STATUSES:
             raise ControlPlaneDown(f"the control plane answered {answer.status}")
         if not 200 <= answer.status < 300:
             raise ControlPlaneRefused(f"the control plane answered {answer.status}")

@@ -13,12 +13,13 @@ from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 
+from mocks.contract import CHAT_PATH
 from mocks.gateway.config import read_config
 from mocks.gateway.faults import answers, connections, delays, processes, repace, stall, streams, values
-from mocks.gateway.faults.ground_truth import Build, GroundTruth, Wrap
-from mocks.gateway.proxy import CHAT_PATH, READY_PATH, ProviderClient
+from mocks.gateway.faults.ground_truth import BuildFault, GroundTruth
+from mocks.gateway.proxy import READY_PATH, ProviderClient
 from mocks.gateway.service import GatewayServer
-from mocks.gateway.visit import ClientRequest, Handle
+from mocks.gateway.visit import ClientRequest, Handle, Wrap
 from mocks.wire import run
 from mocks.wire.routes import read_page
 
@@ -31,7 +32,7 @@ def _none(value: str, truth: GroundTruth) -> Wrap:  # noqa: ARG001 - every fault
     return lambda proxy: proxy
 
 
-FAULTS: Mapping[str, Build] = {
+FAULTS: Mapping[str, BuildFault] = {
     "none": _none,
     "add": delays.add,
     "delay": delays.delay,

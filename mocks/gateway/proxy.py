@@ -16,6 +16,7 @@ from functools import partial
 from http import HTTPStatus
 from typing import Any, Protocol
 
+from mocks.contract import CHAT_PATH
 from mocks.gateway.admission import Admission, Control
 from mocks.gateway.answer import UpstreamLost, UpstreamResponse
 from mocks.gateway.chat import Chat, provider_headers, read_chat, read_key, read_request_id
@@ -28,7 +29,6 @@ from mocks.gateway.relay import Relay, RelayOutcome, blocked, lost_provider
 from mocks.gateway.upstream import Call
 from mocks.gateway.visit import ClientRequest
 
-CHAT_PATH = "/v1/chat/completions"
 READY_PATH = "/readyz"
 
 Status = Callable[[], tuple[int, dict[str, Any]]]
@@ -42,7 +42,7 @@ class ProviderClient(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class GatewayParts:
     """What a gateway is put together from."""
 
     admission: Admission
@@ -72,7 +72,7 @@ class _RequestState:
 class Proxy:
     """The gateway's handler; `drain` waits for what is under way."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: GatewayParts) -> None:
         self._parts = parts
         self._under_way: set[asyncio.Task[None]] = set()
 

@@ -21,7 +21,7 @@ from mocks.gateway.visit import ClientRequest
 
 ANSWER_LIMIT_BYTES = 16 * 1024 * 1024
 TAIL_BYTES = 8 * 1024
-_CONTENT = b'"content"'
+_CONTENT_KEY = b'"content"'
 
 
 @dataclass(slots=True)
@@ -105,7 +105,7 @@ class Relay:
         try:
             while (piece := await answer.piece()) is not None:
                 visit.send_chunk(piece)
-                event_count += piece.count(_CONTENT)
+                event_count += piece.count(_CONTENT_KEY)
                 tail = (tail + piece)[-TAIL_BYTES:]
         except UpstreamLost:
             visit.abort()  # a proper end would call a broken stream whole

@@ -18,15 +18,13 @@ from mocks.gateway.delivery import Delivery, read_checkpoint
 from mocks.gateway.events import Courier
 from mocks.gateway.ledger import DiskLedger, Ledger, LedgerEntry, MemoryLedger, NoLedger, OnDurable, read_entries
 from mocks.gateway.policies.chain import Chain
-from mocks.gateway.proxy import Parts, ProviderClient, Proxy
+from mocks.gateway.proxy import GatewayParts, ProviderClient, Proxy
 from mocks.gateway.upstream import UpstreamPool
-from mocks.gateway.visit import Handle
+from mocks.gateway.visit import Wrap
 from mocks.wire import Server, serve
 
 PULL_WAIT_S = 0.2
 CONTROL_SILENCE_LIMIT_S = 10.0
-
-Wrap = Callable[[Handle], Handle]
 
 
 class GatewayServer:
@@ -43,7 +41,7 @@ class GatewayServer:
         self._delivery: Delivery | None = None
         self._ledger, control = self._wire()
         self._proxy = Proxy(
-            Parts(
+            GatewayParts(
                 admission=Admission(control, config.client_keys),
                 control=control,
                 ledger=self._ledger,

@@ -5,10 +5,10 @@ The proxy knows no more of its server than this, so that a wrapper can stand bet
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Protocol
 
-Headers = Iterable[tuple[str, str]]
+from mocks.wire.exchange import Headers
 
 
 class ClientRequest(Protocol):
@@ -73,3 +73,5 @@ class ClientRequest(Protocol):
 
 
 Handle = Callable[[ClientRequest], None]
+# Something put between a client and the gateway.
+Wrap = Callable[[Handle], Handle]

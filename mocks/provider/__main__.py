@@ -11,22 +11,7 @@ import sys
 from mocks.provider.admin import ProviderAdmin
 from mocks.provider.answers import AnswerPlan
 from mocks.provider.service import Provider
-from mocks.wire import DueTimes, RunningMock, Server, run, serve
-
-
-class Started:
-    """The provider with both ports open."""
-
-    def __init__(self, public: Server, admin: Server, due_times: DueTimes) -> None:
-        self._servers = (public, admin)
-        self._due_times = due_times
-        self.greeting = f"listening on 127.0.0.1:{public.port}, admin on 127.0.0.1:{admin.port}"
-
-    async def stop(self) -> None:
-        """Answers what is at hand, then closes both ports."""
-        for server in self._servers:
-            await server.close()
-        self._due_times.close()
+from mocks.wire import DueTimes, RunningMock, TwoPorts, run, serve
 
 
 def _arguments() -> argparse.Namespace:
@@ -52,7 +37,7 @@ def main() -> int:
         provider = Provider(plan, arguments.model, due_times)
         public = await serve(provider.handle, arguments.port)
         admin = await serve(ProviderAdmin(provider, public, due_times.kind).handler(), arguments.admin_port)
-        return Started(public, admin, due_times)
+        return TwoPorts(public, admin, due_times)
 
     return run("mocks.provider", start)
 

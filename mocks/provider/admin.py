@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 
 from mocks.provider.answers import read_seed
-from mocks.provider.book import COLUMNS
+from mocks.provider.book import BOOK_COLUMNS
 from mocks.provider.service import Provider
 from mocks.wire import HttpExchange, Server
 from mocks.wire.routes import read_object, read_page, refuse, route
@@ -56,7 +56,7 @@ class ProviderAdmin:
             return
         book = self._provider.book
         rows = book.rows(offset, limit)
-        exchange.respond_json(200, {"columns": COLUMNS, "row_count": book.row_count, "rows": rows})
+        exchange.respond_json(200, {"columns": BOOK_COLUMNS, "row_count": book.row_count, "rows": rows})
 
     def _last(self, exchange: HttpExchange) -> None:
         """Show the last chat request as it arrived; the body is its text."""

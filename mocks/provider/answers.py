@@ -12,10 +12,10 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from mocks import stamps
+from mocks.clock import NS_PER_S
 from mocks.wire.routes import read_seconds
 
-_NS = 1_000_000_000
-_WORDS = (
+_SENTENCE_PARTS = (
     "the river runs past old stone walls",
     "and the morning light falls on quiet fields",
     "while a small boat drifts along the bank",
@@ -26,7 +26,7 @@ _WORDS = (
     "until the bell in the village rings",
 )
 _FINGERPRINT = b"fp_weighbridge"
-_CHUNK_WORDS = tuple(words.encode("ascii") + b" " for words in _WORDS)
+_CHUNK_WORDS = tuple(words.encode("ascii") + b" " for words in _SENTENCE_PARTS)
 _PLAIN_WORDS = b"".join(_CHUNK_WORDS)
 PLAIN_TOKEN_COUNT = len(_PLAIN_WORDS.split())
 _DETAILS = (
@@ -63,17 +63,17 @@ class AnswerPlan:
     @property
     def delay_ns(self) -> int:
         """Time from the request to the response or the first chunk."""
-        return round(self.delay_s * _NS)
+        return round(self.delay_s * NS_PER_S)
 
     @property
     def jitter_ns(self) -> int:
         """Mean of what is added to the delay."""
-        return round(self.jitter_s * _NS)
+        return round(self.jitter_s * NS_PER_S)
 
     @property
     def gap_ns(self) -> int:
         """Time from chunk to chunk."""
-        return round(self.gap_s * _NS)
+        return round(self.gap_s * NS_PER_S)
 
     def changed(self, document: Mapping[str, Any]) -> AnswerPlan:
         """Return the plan with the given keys replaced. Raises ValueError for unknown keys and impossible values.

@@ -9,16 +9,16 @@ from __future__ import annotations
 from array import array
 from typing import Any
 
+from mocks.clock import NS_PER_S
 from mocks.wire.lateness import Lateness
 
-COLUMNS = ("reference", "recv_ns", "send_ns", "end_ns", "mode", "outcome")
+BOOK_COLUMNS = ("reference", "recv_ns", "send_ns", "end_ns", "mode", "outcome")
 ROW_LIMIT_COUNT = 1_000_000
-_NS = 1_000_000_000
 
-PLAIN, STREAM, UNKNOWN = 0, 1, 2
+PLAIN_MODE, STREAM_MODE, UNKNOWN_MODE = 0, 1, 2
 OPEN, ANSWERED, ABORTED, BAD_REQUEST = 0, 1, 2, 3
-_MODES = ("plain", "stream", None)
-_OUTCOMES = ("open", "answered", "aborted", "bad_request")
+_BOOK_MODES = ("plain", "stream", None)
+_BOOK_OUTCOMES = ("open", "answered", "aborted", "bad_request")
 
 
 class Book:
@@ -84,8 +84,8 @@ class Book:
         """Return counts since the last reset."""
         return {
             "request_count": self._request_count,
-            "plain_count": self._mode_counts[PLAIN],
-            "stream_count": self._mode_counts[STREAM],
+            "plain_count": self._mode_counts[PLAIN_MODE],
+            "stream_count": self._mode_counts[STREAM_MODE],
             "bad_request_count": self._outcome_counts[BAD_REQUEST],
             "answered_count": self._outcome_counts[ANSWERED],
             "aborted_count": self._outcome_counts[ABORTED],
@@ -97,14 +97,14 @@ class Book:
             "other_path_count": self.other_path_count,
             "unstamped_count": self.unstamped_count,
             "jitter_count": self._jitter_count,
-            "jitter_mean_s": self._jitter_sum_ns / self._jitter_count / _NS if self._jitter_count else None,
-            "jitter_max_s": self._jitter_max_ns / _NS if self._jitter_count else None,
+            "jitter_mean_s": self._jitter_sum_ns / self._jitter_count / NS_PER_S if self._jitter_count else None,
+            "jitter_max_s": self._jitter_max_ns / NS_PER_S if self._jitter_count else None,
             "due_count": self.lateness.count,
             **self.lateness.figures(),
         }
 
     def rows(self, offset: int, limit: int | None) -> list[list[Any]]:
-        """Return records in the order of arrival, as `COLUMNS` names them; times that did not come are null."""
+        """Return records in the order of arrival, as `BOOK_COLUMNS` names them; times that did not come are null."""
         end = len(self._references) if limit is None else min(len(self._references), offset + limit)
         return [
             [
@@ -112,8 +112,8 @@ class Book:
                 self._recv_ns[row],
                 self._send_ns[row] or None,
                 self._end_ns[row] or None,
-                _MODES[self._modes[row]],
-                _OUTCOMES[self._outcomes[row]],
+                _BOOK_MODES[self._modes[row]],
+                _BOOK_OUTCOMES[self._outcomes[row]],
             ]
             for row in range(offset, end)
         ]

@@ -13,10 +13,10 @@ from mocks import stamps
 from mocks.provider.answers import AnswerPlan, StreamTexts
 from mocks.provider.book import ABORTED, ANSWERED, Book
 from mocks.wire import Due, DueTimes, HttpExchange
+from mocks.wire.exchange import JSON_HEADERS
 
-_JSON_HEADERS = (("content-type", "application/json"),)
 _STREAM_HEADERS = (("content-type", "text/event-stream; charset=utf-8"), ("cache-control", "no-cache"))
-_DONE = b"data: [DONE]\n\n"
+_DONE_EVENT = b"data: [DONE]\n\n"
 
 
 @dataclass(slots=True)  # not frozen: a frozen one costs a microsecond a request
@@ -41,7 +41,7 @@ class PlainReply:
         self._task = task
         begun = stamps.begin_stamp(exchange.received_ns) if task.plan.stamps else b""
         length = len(before) + (stamps.STAMP_BYTES if begun else 0) + len(after)
-        self._before = exchange.head(200, _JSON_HEADERS, length) + before
+        self._before = exchange.head(200, JSON_HEADERS, length) + before
         self._after = after
         self._due_ns = exchange.received_ns + task.wait_ns
         self._due: Due | None = None
@@ -139,7 +139,7 @@ class StreamReply:
         exchange.send_chunk(self._texts.finish())
         if self._used is not None:
             exchange.send_chunk(self._texts.usage(self._used))
-        exchange.send_chunk(_DONE)
+        exchange.send_chunk(_DONE_EVENT)
         exchange.end_stream()
         self._task.book.close(self._task.row, send_ns, ANSWERED)
 

@@ -9,15 +9,15 @@ import random
 import time
 
 from mocks import stamps
+from mocks.contract import CHAT_PATH
 from mocks.provider import answers
 from mocks.provider.answers import AnswerPlan, AnswerTexts, StreamTexts
-from mocks.provider.book import BAD_REQUEST, PLAIN, STREAM, UNKNOWN, Book
+from mocks.provider.book import BAD_REQUEST, PLAIN_MODE, STREAM_MODE, UNKNOWN_MODE, Book
 from mocks.provider.replies import PlainReply, StreamReply, Task
 from mocks.provider.request import ChatRequest, find_reference, read_chat
 from mocks.wire import DueTimes, HttpExchange
 from mocks.wire.routes import refuse
 
-CHAT_PATH = "/v1/chat/completions"
 MODELS_PATH = "/v1/models"
 _MODELS_CREATED = 1_735_689_600  # 1 January 2025
 
@@ -63,11 +63,11 @@ class Provider:
         try:
             request = read_chat(exchange.body)
         except ValueError as error:
-            row = self.book.open(reference, exchange.received_ns, UNKNOWN)
+            row = self.book.open(reference, exchange.received_ns, UNKNOWN_MODE)
             self.book.close(row, 0, BAD_REQUEST)
             refuse(exchange, 400, str(error))
             return
-        row = self.book.open(reference, exchange.received_ns, STREAM if request.stream else PLAIN)
+        row = self.book.open(reference, exchange.received_ns, STREAM_MODE if request.stream else PLAIN_MODE)
         self._reply(request, Task(exchange, self.book, row, self.plan, self._due_times, self._wait_ns()))
 
     def _wait_ns(self) -> int:

@@ -7,7 +7,18 @@ from __future__ import annotations
 
 from mocks.wire.duetimes import Due, DueTimes
 from mocks.wire.exchange import Headers, HttpExchange
-from mocks.wire.program import RunningMock, run
+from mocks.wire.program import RunningMock, TwoPorts, run
 from mocks.wire.server import Handler, Server, serve
 
-__all__ = ["Due", "DueTimes", "Handler", "Headers", "HttpExchange", "RunningMock", "Server", "run", "serve"]
+__all__ = [
+    "Due",
+    "DueTimes",
+    "Handler",
+    "Headers",
+    "HttpExchange",
+    "RunningMock",
+    "Server",
+    "TwoPorts",
+    "run",
+    "serve",
+]

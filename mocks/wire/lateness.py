@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from array import array
 
-_NS = 1_000_000_000
+from mocks.clock import NS_PER_S
 
 
 class Lateness:
@@ -34,9 +34,9 @@ class Lateness:
         return {
             "lateness_p50_s": _at(ordered, 0.5),
             "lateness_p99_s": _at(ordered, 0.99),
-            "lateness_max_s": None if self._max_ns is None else self._max_ns / _NS,
+            "lateness_max_s": None if self._max_ns is None else self._max_ns / NS_PER_S,
         }
 
 
 def _at(ordered: list[int], share: float) -> float | None:
-    return ordered[math.ceil(share * len(ordered)) - 1] / _NS if ordered else None
+    return ordered[math.ceil(share * len(ordered)) - 1] / NS_PER_S if ordered else None

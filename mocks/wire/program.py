@@ -16,6 +16,9 @@ from typing import Protocol
 
 import uvloop
 
+from mocks.wire.duetimes import DueTimes
+from mocks.wire.server import Server
+
 
 class RunningMock(Protocol):
     """A mock that has been started."""
@@ -26,6 +29,21 @@ class RunningMock(Protocol):
 
     async def stop(self) -> None:
         """Answers what is at hand, then closes everything."""
+
+
+class TwoPorts:
+    """A mock with both ports open: the one that it serves, and that of its counters and records."""
+
+    def __init__(self, public: Server, admin: Server, due_times: DueTimes) -> None:
+        self._servers = (public, admin)
+        self._due_times = due_times
+        self.greeting = f"listening on 127.0.0.1:{public.port}, admin on 127.0.0.1:{admin.port}"
+
+    async def stop(self) -> None:
+        """Answer what is at hand, then close both ports."""
+        for server in self._servers:
+            await server.close()
+        self._due_times.close()
 
 
 def run(name: str, start: Callable[[], Awaitable[RunningMock]]) -> int:

@@ -12,7 +12,7 @@ from mocks.wire.protocol import Handler, HttpConnection
 
 __all__ = ["Handler", "Server", "serve"]
 
-BACKLOG_COUNT = 4096
+LISTEN_BACKLOG_COUNT = 4096
 
 
 class Server:
@@ -78,7 +78,7 @@ async def serve(handler: Handler, port: int, host: str = "127.0.0.1") -> Server:
         raise ValueError(f"{host} is not a loopback address; a mock serves its own machine only")
     server = Server()
     listener = await asyncio.get_running_loop().create_server(
-        lambda: HttpConnection(handler, server), host, port, backlog=BACKLOG_COUNT
+        lambda: HttpConnection(handler, server), host, port, backlog=LISTEN_BACKLOG_COUNT
     )
     server.listening(listener)
     return server

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from weighbridge.load.read import FORMATS
+from weighbridge.load.read import EVERY_FORMAT
 from weighbridge.tasks import commands
 
 # What takes long to import, and what is imported with everything that measures.
@@ -22,4 +22,4 @@ def test_listing_tasks_imports_nothing_that_takes_long() -> None:
 
 def test_the_help_of_read_names_every_format() -> None:
     """What `read` says that it reads is what the drivers read."""
-    assert FORMATS.what in commands.REPORT_HELP
+    assert EVERY_FORMAT.what in commands.REPORT_HELP

@@ -12,6 +12,7 @@ from weighbridge.campaign.request import CampaignRequest
 from weighbridge.campaign.schedule import Route, WindowSpec
 from weighbridge.campaign.window.clients import ClientSpec, look_at_nothing
 from weighbridge.campaign.window.open_streams import look_at_step
+from weighbridge.dialects.media_type import JSON_HEADER
 from weighbridge.errors import ToolMissing
 from weighbridge.load.contract.driver import Driver, LoadPlan
 from weighbridge.load.drivers import DRIVERS, OF_ROLE
@@ -24,7 +25,6 @@ from weighbridge.rig.install.toolbox import Toolbox
 from weighbridge.rig.lanes.lane import Lane
 from weighbridge.rig.lanes.rig import Rig
 
-_JSON = ("content-type", "application/json")
 _ALONE = (Route(),)
 # What is looked at while a client of a role drives.
 _LOOKS: Mapping[str, Callable[[Rig, Lane, LoadPlan], None]] = MappingProxyType({"open_streams": look_at_step})
@@ -87,7 +87,7 @@ def _over(driver: Driver, lanes: Sequence[Lane], routes: Sequence[Route], seed: 
         return driver
     return MixedProbe(
         tuple(
-            ProbeLane(lanes[one.lane].url, (*lanes[one.lane].headers, _JSON, *one.headers), one.share)
+            ProbeLane(lanes[one.lane].url, (*lanes[one.lane].headers, JSON_HEADER, *one.headers), one.share)
             for one in routes
         ),
         seed,

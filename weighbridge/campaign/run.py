@@ -34,7 +34,7 @@ from weighbridge.record.host import DiskFacts
 from weighbridge.record.progress import Listener
 from weighbridge.record.store import CampaignStore, locked
 from weighbridge.record.summary import Summary
-from weighbridge.rig.lanes.mocks import Keys, Ports, start_mocks
+from weighbridge.rig.lanes.mocks import PORT_COUNT, Keys, Ports, start_mocks
 from weighbridge.rig.lanes.rig import Rig
 from weighbridge.rig.machine import cpu_plan
 from weighbridge.rig.machine.cpu_plan import CpuPlan
@@ -43,9 +43,6 @@ from weighbridge.rig.machine.host import usable_cpus
 from weighbridge.rig.machine.load_meter import Meter
 from weighbridge.rig.processes.ports import choose
 from weighbridge.rig.processes.supervisor import Supervisor
-
-# Four of the mocks, two of the gateway.
-_PORT_COUNT = 6
 
 
 def run_campaign(request: CampaignRequest, listener: Listener, environ: Mapping[str, str]) -> CampaignOutcome:
@@ -58,7 +55,7 @@ def run_campaign(request: CampaignRequest, listener: Listener, environ: Mapping[
         for sentence in supervisor.cleaned_up:
             listener.warning(sentence)
         _remove_remains(request.home)
-        ports = Ports.among(choose(_PORT_COUNT, request.port_base))
+        ports = Ports.among(choose(PORT_COUNT, request.port_base))
         disks = _disks(request, environ)
         order = order_blocks(request.runnable, request.runs, request.loaded.matrix.seed)
         cpus = cpu_plan.plan(cpu_plan.read_cores(), cpu_count=usable_cpus())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 JSON = "application/json"
+JSON_HEADER = ("content-type", JSON)
 
 
 def essence(content_type: str) -> str:

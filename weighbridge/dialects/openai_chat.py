@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from weighbridge.dialects import event_stream, media_type
 
-Kind = Literal["plain", "stream"]
+AnswerKind = Literal["plain", "stream"]
 
 _DONE = b"[DONE]"
 _TEXTS = ("content", "reasoning_content", "reasoning")
@@ -84,13 +84,13 @@ def request_frame(model: str, messages: Sequence[Message], *, is_stream: bool) -
     return head, tail
 
 
-def answers_kind(kind: Kind, content_type: str) -> bool:
+def answers_kind(kind: AnswerKind, content_type: str) -> bool:
     """Return whether a content type is that of such a response, whatever its case and parameters."""
     essence = media_type.essence(content_type)
     return essence == event_stream.CONTENT_TYPE if kind == "stream" else media_type.is_json(essence)
 
 
-def read_answer(kind: Kind, content_type: str, parts: Sequence[tuple[int, bytes]]) -> ChatAnswer:
+def read_answer(kind: AnswerKind, content_type: str, parts: Sequence[tuple[int, bytes]]) -> ChatAnswer:
     """Return what a body says by its content type; JSON where a stream was asked is read for its error."""
     if kind == "stream" and answers_kind("stream", content_type):
         return read_stream(parts)

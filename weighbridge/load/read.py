@@ -15,7 +15,7 @@ from weighbridge.load.drivers import DRIVERS
 from weighbridge.load.reports.document import read_as
 from weighbridge.matrix.suggest import listed
 
-FORMATS = Formats(
+EVERY_FORMAT = Formats(
     formats=tuple(one for driver in DRIVERS.values() for one in driver.formats.formats),
     what=listed(driver.formats.what for driver in DRIVERS.values()),
     hints=tuple(hint for driver in DRIVERS.values() for hint in driver.formats.hints),
@@ -30,4 +30,4 @@ def read_report(
     `argv` are the tool's arguments, `samples` its SQLite file or its CSV of samples. What is not given is not
     guessed. Raises InputError for anything that is no report, is cut, or contradicts what was given with it.
     """
-    return read_as(FORMATS, file, Beside(argv, samples, tool_version))
+    return read_as(EVERY_FORMAT, file, Beside(argv, samples, tool_version))

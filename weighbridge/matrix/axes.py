@@ -91,7 +91,7 @@ AXES: tuple[Axis, ...] = (
     Axis("answer", "window", lambda cell: _name(cell.answer), listed=lambda matrix: tuple(matrix.answers)),
 )
 
-Member = TypeVar("Member", bound=HasAxes)
+HasAxesType = TypeVar("HasAxesType", bound=HasAxes)
 
 
 def named_in(matrix: Matrix) -> frozenset[str]:
@@ -125,9 +125,9 @@ def window_of(cell: HasAxes) -> tuple[str, ...]:
     return tuple(axis.read(cell) for axis in AXES if axis.of == "window")
 
 
-def families(cells: Iterable[Member], *axes: str) -> tuple[tuple[Member, ...], ...]:
+def families(cells: Iterable[HasAxesType], *axes: str) -> tuple[tuple[HasAxesType, ...], ...]:
     """Return the cells in groups that are alike but for the given axes, in their order."""
-    found: dict[tuple[str, ...], list[Member]] = {}
+    found: dict[tuple[str, ...], list[HasAxesType]] = {}
     for cell in cells:
         found.setdefault(others(cell, *axes), []).append(cell)
     return tuple(tuple(members) for members in found.values())

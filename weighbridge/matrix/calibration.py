@@ -18,13 +18,13 @@ from weighbridge.matrix.strict import Name, SettingValue, Strict, duration, numb
 SETTING = "delay"
 CONTROL = "delay-0"
 # One process with every delay: each request names its own in the header.
-BY_HEADER = "delay-by-header"
-HEADER = "x-weighbridge-delay"
+DELAY_BY_HEADER = "delay-by-header"
+DELAY_HEADER = "x-weighbridge-delay"
 # Arrival rate of the streams through an injected fault.
 FAULT_RATE_RPS = 37.0
 # Start and stop of a gateway of ours, and what stands around a window.
-LANE_S = 2.5
-WINDOW_S = 3.0
+OWN_LANE_S = 2.5
+AROUND_WINDOW_S = 3.0
 
 Condition = Literal["quiet", "jitter", "busy"]
 
@@ -161,7 +161,8 @@ class Calibration(Strict):
     def estimated_s(self) -> float:
         """About how long those windows and the start of their lanes take."""
         lanes = len(self.known_delays) + 2
-        found = (1 + len(self.faults) + (0 if self.burn is None else 2)) * LANE_S + self.window_count * WINDOW_S
+        start_count = 1 + len(self.faults) + (0 if self.burn is None else 2)
+        found = start_count * OWN_LANE_S + self.window_count * AROUND_WINDOW_S
         for load in self._mixed:
             found += load.block_count * len(load.conditions) * load.lane_count * (lanes + 0.5) / load.rate_rps
         found += (len(self.faults) + 1) * self.fault_request_count / FAULT_RATE_RPS

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from weighbridge.errors import InputError
-from weighbridge.matrix.calibration import BY_HEADER, CONTROL, SETTING, Calibration
+from weighbridge.matrix.calibration import CONTROL, DELAY_BY_HEADER, SETTING, Calibration
 from weighbridge.matrix.catalogue import Catalogue
 from weighbridge.matrix.load import LoadedMatrix
 from weighbridge.matrix.suggest import listed, nearest
@@ -43,8 +43,8 @@ def check_calibration(loaded: LoadedMatrix, catalogue: Catalogue) -> None:
                 expected=f"expected {listed(known)}",
                 suggestion=nearest(value, known),
             )
-    if spec.modes and BY_HEADER not in known:
-        problem = f"{spec.recipe} has no {SETTING} {BY_HEADER}, in which mixed blocks are measured"
+    if spec.modes and DELAY_BY_HEADER not in known:
+        problem = f"{spec.recipe} has no {SETTING} {DELAY_BY_HEADER}, in which mixed blocks are measured"
         raise InputError(
             problem, place=loaded.place(("calibration", "recipe")), expected="expected a recipe that has"
         )

@@ -20,7 +20,7 @@ from weighbridge.matrix.estimate import visit_s
 # METHOD 5: the baseline once more for each so many seconds of a block that is longer.
 BASELINE_EVERY_S = 15 * 60.0
 
-_Visit = tuple[Cell, ...]
+_LaneVisit = tuple[Cell, ...]
 
 
 def order_blocks(cells: Sequence[Cell], runs: int, seed: int) -> tuple[tuple[Cell, ...], ...]:
@@ -57,7 +57,9 @@ def _kind(cell: Cell) -> tuple[str, ...]:
     return cell.mode, cell.payload.name, cell.answer.name, cell.load.name, cell.driver
 
 
-def _with_baselines(gateways: Sequence[_Visit], baselines: Sequence[_Visit], chance: random.Random) -> list[_Visit]:
+def _with_baselines(
+    gateways: Sequence[_LaneVisit], baselines: Sequence[_LaneVisit], chance: random.Random
+) -> list[_LaneVisit]:
     """Put all baselines into the block, as often as its length asks for and where they are near to every visit."""
     lengths = [visit_s(visit) for visit in gateways]
     once_s = sum(map(visit_s, baselines))
@@ -72,7 +74,7 @@ def _with_baselines(gateways: Sequence[_Visit], baselines: Sequence[_Visit], cha
         ((begun + once_s / 2) / total_s, (begun + (count - 0.5) * once_s) / total_s) for begun in begun_s
     ]  # fmt: skip
     chosen = _chosen(spans, _wanted(count, chance), chance)
-    made: list[_Visit] = []
+    made: list[_LaneVisit] = []
     for place in range(len(begun_s)):
         made += [*(baselines if place in chosen else ()), *gateways[place : place + 1]]
     return made

@@ -7,17 +7,16 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import ConfigDict, Field
 
-Mode = Literal["plain", "stream"]
+from weighbridge.matrix.strict import STRICT
 
-# Kept in records as they are: strict, and no key more.
-_STRICT = ConfigDict(strict=True, extra="forbid")
+Mode = Literal["plain", "stream"]
 
 
 @dataclass(frozen=True)
 class PayloadSpec:
     """Size of the prompt in bytes: a system and a user message; every prompt is different and seeded."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _STRICT
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
 
     name: Annotated[str, Field(description="Name in the matrix.")]
     system_bytes: Annotated[int, Field(description="Bytes of the system message.")]
@@ -28,7 +27,7 @@ class PayloadSpec:
 class AnswerSpec:
     """What the mock provider responds: after `delay_s`; streams send `chunk_count` chunks `gap_s` apart."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _STRICT
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
 
     name: Annotated[str, Field(description="Name in the matrix.")]
     delay_s: Annotated[float, Field(description="Time to the response or to the first chunk, s.")]

@@ -15,6 +15,9 @@ from pydantic_core import PydanticCustomError
 
 from weighbridge import units
 
+# What is kept in records as it is: strict, and no key more.
+STRICT = ConfigDict(strict=True, extra="forbid")
+
 
 class Strict(BaseModel):
     """A frozen document part: unknown keys are refused, no value is turned into another type."""

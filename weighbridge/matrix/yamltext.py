@@ -40,7 +40,7 @@ _FLOAT = re.compile(r"[-+]?(0|[1-9][0-9]*)\.[0-9]+([eE][-+]?[0-9]+)?", re.ASCII)
 _NOT_A_NUMBER = re.compile(r"[-+]?\.?(nan|inf|infinity)", re.ASCII | re.IGNORECASE)
 # Escapes can still write what no argument, file name or JSON text can hold.
 _UNUSABLE = re.compile("[\x00\ud800-\udfff]")
-_WORDS: dict[str, bool | None] = {"": None, "null": None, "true": True, "false": False}
+_PLAIN_SCALARS: dict[str, bool | None] = {"": None, "null": None, "true": True, "false": False}
 
 
 @dataclass(frozen=True)
@@ -181,8 +181,8 @@ class _YamlReader:
             self._refuse(event, "holds a character that no text may hold", "expected printable text", path)
         if event.style is not None:
             return text
-        if text in _WORDS:
-            return _WORDS[text]
+        if text in _PLAIN_SCALARS:
+            return _PLAIN_SCALARS[text]
         if _INTEGER.fullmatch(text):
             if len(text.lstrip("+-")) > 18:
                 self._refuse(event, "is a number with more than 18 digits", "expected a smaller number", path)

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from weighbridge.matrix.model import Grade
 from weighbridge.matrix.requests import AnswerSpec, PayloadSpec
 from weighbridge.record.base import Count, Document, MethodVersion, Versioned
 from weighbridge.record.cell import PlannedCell
@@ -14,8 +15,6 @@ from weighbridge.record.coded import CampaignWarning
 from weighbridge.record.figures import Absent
 from weighbridge.record.host import HostFacts, ToolFacts
 from weighbridge.record.plan import EffectivePlan
-
-Grade = Literal["smoke", "ci", "standard", "publish"]
 
 
 class GitFacts(Document):

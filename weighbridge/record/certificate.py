@@ -11,10 +11,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from weighbridge.record.base import Count, Document, MethodVersion, Milliseconds, Versioned
-from weighbridge.record.figures import Absent, Figure
+from weighbridge.record.figures import Absent, Figure, Percentile
 from weighbridge.record.host import HostFacts, ToolFacts
 
-Percentile = Literal["p50", "p95", "p99"]
 Arrangement = Literal["mixed", "cell"]
 
 

@@ -26,7 +26,7 @@ DIGITS = 3
 # Three digits need 2,048 sub-buckets: a value keeps its 11 leading bits.
 _MANTISSA_BITS = 11
 # Values are gathered in pieces, so that a million of them need no copies of that size.
-_AT_ONCE = 100_000
+_BATCH_COUNT = 100_000
 _DAMAGE = (
     codec.HdrCookieException,
     codec.HdrLengthException,
@@ -64,8 +64,8 @@ def encode(values_ns: npt.NDArray[np.int64]) -> MetricHistogram:
     if len(values_ns) and int(values_ns.max()) > HIGHEST_NS:
         raise ValueError("a time above an hour is no time of a request")
     histogram = _empty()
-    for begin in range(0, len(values_ns), _AT_ONCE):
-        kept = np.maximum(values_ns[begin : begin + _AT_ONCE], 0)
+    for begin in range(0, len(values_ns), _BATCH_COUNT):
+        kept = np.maximum(values_ns[begin : begin + _BATCH_COUNT], 0)
         exponents = np.frexp(kept.astype(np.float64))[1]
         shifts = np.maximum(exponents - _MANTISSA_BITS, 0)
         for value, count in zip(*np.unique((kept >> shifts) << shifts, return_counts=True), strict=True):

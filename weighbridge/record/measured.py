@@ -19,9 +19,9 @@ from weighbridge.record.figures import (
 )
 from weighbridge.record.metrics import (
     CountKey,
-    Kind,
     Level,
     MetricKey,
+    MetricKind,
     NumberKey,
     TimeKey,
     ValueKey,
@@ -43,7 +43,7 @@ FigureValue = (
 Values = Mapping[MetricKey, FigureValue]
 
 # What a value of each kind may be, and what stands where nothing was measured.
-TYPES: Mapping[Kind, tuple[type, ...]] = {
+TYPES: Mapping[MetricKind, tuple[type, ...]] = {
     "time": (Timing, Absent),
     "value": (Figure, Absent),
     "count": (int, type(None)),
@@ -54,10 +54,10 @@ TYPES: Mapping[Kind, tuple[type, ...]] = {
     "bunching": (Bunching, Absent),
     "fidelity": (Fidelity, Absent),
 }
-_MISSING: Mapping[Kind, FigureValue] = {"count": None, "number": None, "word": None, "words": ()}
+_MISSING: Mapping[MetricKind, FigureValue] = {"count": None, "number": None, "word": None, "words": ()}
 
 
-def _fits(value: FigureValue, kind: Kind) -> bool:
+def _fits(value: FigureValue, kind: MetricKind) -> bool:
     return isinstance(value, TYPES[kind]) and not isinstance(value, bool)
 
 

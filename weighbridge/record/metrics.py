@@ -44,7 +44,7 @@ TIME_KEYS: tuple[TimeKey, ...] = get_args(TimeKey)
 VALUE_KEYS: tuple[ValueKey, ...] = get_args(ValueKey)
 
 # time: percentiles; value: one number with its spread over runs; count and number: null where nothing tells them.
-Kind = Literal["time", "value", "count", "number", "word", "words", "stamps", "bunching", "fidelity"]
+MetricKind = Literal["time", "value", "count", "number", "word", "words", "stamps", "bunching", "fidelity"]
 Level = Literal["run", "cell"]
 # How the runs of a cell become its figure; `own`: by a rule of its own, which stands in the judge room.
 Merge = Literal["median", "sum", "max", "worst", "union", "added", "own"]
@@ -52,12 +52,12 @@ Merge = Literal["median", "sum", "max", "worst", "union", "added", "own"]
 Need = Literal["samples", "trace", "usage", "control_plane", "provider", "header", "baseline"]
 
 # Loads that a figure exists for: those that measure times, all, or those of open streams.
-Loads = Literal["timed", "every", "open_streams"]
+LoadScope = Literal["timed", "every", "open_streams"]
 _BOTH: tuple[Level, ...] = ("run", "cell")
 _CELL: tuple[Level, ...] = ("cell",)
 _RUN: tuple[Level, ...] = ("run",)
-_STREAM = ("stream",)
-_EACH = "per request"
+_STREAM_ONLY = ("stream",)
+PER_REQUEST = "per request"
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Metric:
     """
 
     key: MetricKey
-    kind: Kind
+    kind: MetricKind
     unit: str
     label: str
     meaning: str
@@ -80,30 +80,30 @@ class Metric:
     of: tuple[Level, ...] = _BOTH
     merge: Merge = "median"
     modes: tuple[str, ...] = ("plain", "stream")
-    loads: Loads = "timed"
+    loads: LoadScope = "timed"
     needs: tuple[Need, ...] = ()
     of_saturated: bool = True
     shift_of: TimeKey | None = None
     with_rejected: bool = False
 
 
-_TIMES: tuple[Metric, ...] = (
+_TIME_METRICS: tuple[Metric, ...] = (
     Metric("response_ms", "time", "ms", "Response time", "End minus intended start; of clients the service time.",
            short="resp.", needs=("samples",)),
     Metric("service_ms", "time", "ms", "Service time", "End minus actual start.", needs=("samples",)),
     Metric("ttfb_ms", "time", "ms", "TTFB", "First body byte minus actual start.", needs=("samples",)),
-    Metric("ttft_ms", "time", "ms", "TTFT", "First content of a stream minus actual start.", modes=_STREAM,
+    Metric("ttft_ms", "time", "ms", "TTFT", "First content of a stream minus actual start.", modes=_STREAM_ONLY,
            needs=("trace",)),
-    Metric("gap_ms", "time", "ms", "Gap", "Time between the reads of two content events.", modes=_STREAM,
+    Metric("gap_ms", "time", "ms", "Gap", "Time between the reads of two content events.", modes=_STREAM_ONLY,
            needs=("trace",)),
     Metric("added_ms", "time", "ms", "Added time", "Added time of non-streaming responses.", short="added",
            phrase="to non-streaming responses", modes=("plain",), needs=("trace",), of_saturated=False),
     Metric("added_first_ms", "time", "ms", "Added, first content",
            "Added time of streams to their first content.",
-           short="+first", phrase="to the first content of streams", modes=_STREAM, needs=("trace",),
+           short="+first", phrase="to the first content of streams", modes=_STREAM_ONLY, needs=("trace",),
            of_saturated=False),
     Metric("added_total_ms", "time", "ms", "Added, end", "Added time of streams to their end.", short="+end",
-           phrase="to their end", modes=_STREAM, needs=("trace",), of_saturated=False),
+           phrase="to their end", modes=_STREAM_ONLY, needs=("trace",), of_saturated=False),
     Metric("added_with_rejected_ms", "time", "ms", "Added, with rejected",
            "Added time (of streams: to the first content) with the rejected runs that have figures.", of=_CELL,
            merge="own", needs=("trace",), of_saturated=False, with_rejected=True),
@@ -114,9 +114,9 @@ _TIMES: tuple[Metric, ...] = (
            "Second leg of the added time: response (of a stream: first content) read minus its send.",
            needs=("trace",), of_saturated=False),
     Metric("forwarding_ms", "time", "ms", "Forwarding delay", "Read time minus send time of each chunk.",
-           modes=_STREAM, needs=("trace",)),
+           modes=_STREAM_ONLY, needs=("trace",)),
     Metric("gap_distortion_ms", "time", "ms", "Gap distortion", "|Gap as read minus gap as sent|, pair by pair.",
-           modes=_STREAM, needs=("trace",)),
+           modes=_STREAM_ONLY, needs=("trace",)),
     Metric("shift_ms", "time", "ms", "Shift",
            "Percentile of the response time through the gateway minus the same percentile direct.",
            short="shift", of=_CELL, merge="own", needs=("baseline",), of_saturated=False,
@@ -181,19 +181,19 @@ _RATES: tuple[Metric, ...] = (
 _STREAMS: tuple[Metric, ...] = (
     Metric("coalesced_ratio", "value", "ratio", "Pairs in one read",
            "Events in one read with the one before, of those sent 1 ms apart or more.", short="in one read",
-           modes=_STREAM, needs=("trace",)),
+           modes=_STREAM_ONLY, needs=("trace",)),
     Metric("stall_count", "value", "count", "Stalls in a run",
-           "Gaps above ten times the provider's own, and streams that hung.", short="stalls", modes=_STREAM,
+           "Gaps above ten times the provider's own, and streams that hung.", short="stalls", modes=_STREAM_ONLY,
            needs=("trace",)),
     Metric("buffering", "word", "", "Buffering",
            "Buffering verdict of a stream; of a cell against its baseline. Null where there is none.",
-           short="buffering", merge="own", modes=_STREAM, needs=("trace",)),
+           short="buffering", merge="own", modes=_STREAM_ONLY, needs=("trace",)),
     Metric("bunching", "bunching", "", "Bunching", "Counts behind the buffering verdict.", merge="added",
-           modes=_STREAM, needs=("trace",)),
+           modes=_STREAM_ONLY, needs=("trace",)),
     Metric("fidelity", "fidelity", "", "Fidelity", "How many responses came unchanged.", short="fidelity",
            merge="added", needs=("trace",)),
     Metric("end_marker_ratio", "value", "ratio", "Streams with end marker",
-           "Streams that ended with [DONE], of those that began well.", short="end marker", modes=_STREAM,
+           "Streams that ended with [DONE], of those that began well.", short="end marker", modes=_STREAM_ONLY,
            needs=("trace",)),
     Metric("connections_per_request", "value", "1/request", "Connections per request",
            "Connections that the probe's requests had to open, of all of them.", short="opened", needs=("trace",)),
@@ -207,7 +207,7 @@ _STREAMS: tuple[Metric, ...] = (
 
 _COSTS: tuple[Metric, ...] = (
     Metric("cpu_ms_per_request", "value", "ms", "CPU, ms",
-           "CPU of the process tree per request, less what it uses idle.", short="CPU", group=_EACH, of=_CELL,
+           "CPU of the process tree per request, less what it uses idle.", short="CPU", group=PER_REQUEST, of=_CELL,
            needs=("usage",)),
     Metric("cpu_uncertainty_ms", "value", "ms", "CPU, ±",
            "What the spread of idle use leaves open of the CPU per request, 95 %.", of=_CELL, needs=("usage",)),
@@ -216,21 +216,21 @@ _COSTS: tuple[Metric, ...] = (
            loads="every", needs=("usage",)),
     Metric("cpu_slope_ms", "value", "ms", "CPU slope (ms)",
            "CPU that one more request takes: slope over the rates of a block, without any look at idle use.",
-           group=_EACH, of=_CELL, merge="own", needs=("usage",)),
+           group=PER_REQUEST, of=_CELL, merge="own", needs=("usage",)),
     Metric("busy_ratio", "value", "ratio", "busy",
            "CPU per request × achieved rate ÷ its cores, idle use included; of one thread its core.", short="busy",
            of=_CELL, needs=("usage",)),
     Metric("cpu_from", "words", "", "CPU from", "What counted the CPU in the accepted runs.", of=_CELL,
            merge="union", loads="every", needs=("usage",)),
     Metric("context_switches_per_request", "value", "1/request", "context switches",
-           "Context switches of the process tree per request.", group=_EACH, of=_CELL, needs=("usage",)),
+           "Context switches of the process tree per request.", group=PER_REQUEST, of=_CELL, needs=("usage",)),
     Metric("control_plane_calls_per_request", "value", "1/request", "control-plane calls",
-           "Control-plane calls per request, after the drain.", group=_EACH, of=_CELL, loads="every",
+           "Control-plane calls per request, after the drain.", group=PER_REQUEST, of=_CELL, loads="every",
            needs=("control_plane",)),
     Metric("upstream_calls_per_request", "value", "1/request", "provider calls", "Provider calls per request.",
-           group=_EACH, of=_CELL, loads="every", needs=("provider",)),
+           group=PER_REQUEST, of=_CELL, loads="every", needs=("provider",)),
     Metric("flushes_per_request", "value", "1/request", "disk flushes",
-           "Flushes of the whole device per request, whoever made them.", group=_EACH, of=_CELL,
+           "Flushes of the whole device per request, whoever made them.", group=PER_REQUEST, of=_CELL,
            needs=("usage",)),
     Metric("flush_idle_rps", "value", "1/s", "idle flushes",
            "Flushes a second of that device without a request.", of=_CELL, loads="every", needs=("usage",)),
@@ -259,7 +259,7 @@ _COSTS: tuple[Metric, ...] = (
 
 
 METRICS: Mapping[MetricKey, Metric] = MappingProxyType(
-    {one.key: one for one in (*_TIMES, *_RATES, *_STREAMS, *_COSTS)}
+    {one.key: one for one in (*_TIME_METRICS, *_RATES, *_STREAMS, *_COSTS)}
 )
 
 

@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from weighbridge.record import older_codes
-
-Raw = Mapping[str, Any]
+from weighbridge.record.older_codes import Raw
 
 NOT_REPORTED_COUNT = 0
 NOT_REPORTED_S = 0.0
@@ -213,7 +212,7 @@ def _rate_figure(value_rps: float | None) -> dict[str, Any]:
 
 def load_from_flat(flat: Raw) -> dict[str, Any]:
     """Return the load of the flat keys that a planned cell (`load_kind`) or a summary's load (`kind`) had."""
-    return _LOADS[flat.get("load_kind") or flat["kind"]](flat)
+    return _OLDER_LOADS[flat.get("load_kind") or flat["kind"]](flat)
 
 
 def _rate(flat: Raw) -> dict[str, Any]:
@@ -258,7 +257,7 @@ def _streams(flat: Raw) -> dict[str, Any]:
 
 
 # The kinds that older documents had, which is all that they will ever have.
-_LOADS = {"rate": _rate, "clients": _clients, "streams": _streams}
+_OLDER_LOADS = {"rate": _rate, "clients": _clients, "streams": _streams}
 
 
 def _cell(flat: Raw, payloads: Raw, answers: Raw) -> dict[str, Any]:

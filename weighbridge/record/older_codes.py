@@ -14,7 +14,7 @@ from weighbridge.record.codes import FLAGS, REASONS
 Raw = Mapping[str, Any]
 
 # Codes that were codes from the first.
-_CODES = frozenset(
+_FIRST_CODES = frozenset(
     {
         *("not_measured", "not_claimed", "not_told", "no_inband", "floor", "no_floor", "totals_missing", "no_events"),
         *("no_control_plane", "not_counted", "no_gateway", "held_streams", "no_held_streams", "process_ended"),
@@ -45,7 +45,7 @@ _PHRASES: Mapping[str, str] = {
     "the kernel does not tell": "not_reported_by_kernel",
 }
 # Codes, of absences and of flags, whose words have changed since.
-_RENAMED: Mapping[str, str] = {
+_RENAMED_CODES: Mapping[str, str] = {
     "floor": "baseline",
     "no_floor": "no_baseline",
     "not_claimed": "not_self_reported",
@@ -71,7 +71,7 @@ _BEGINNINGS: Mapping[str, str] = {
     "off: the matrix wants no probe": "no_companion",
     "that of ": "certificate_does_not_hold",
 }
-_WARNINGS: Mapping[str, str] = {
+_WARNING_CODES: Mapping[str, str] = {
     "so the built-in probe drives": "driver_replaced",
     "asks for": "runs_below_grade",
     "connections are few": "connections_few",
@@ -80,7 +80,7 @@ _WARNINGS: Mapping[str, str] = {
 # For cells whose rejected attempts are not listed.
 _BY_VERDICT: Mapping[str, str] = {"errored": "errors", "not_served": "not_served", "rig_limited": "generator_failed"}
 # Documents of these keys told in free words, and still do.
-_FREE = frozenset({"host", "mock_ceiling_rps", "floors"})
+_FREE_TEXT_KEYS = frozenset({"host", "mock_ceiling_rps", "floors"})
 
 
 def with_absences(raw: Any) -> Any:
@@ -91,7 +91,7 @@ def with_absences(raw: Any) -> Any:
         return raw
     if set(raw) == {"absent"} and isinstance(raw["absent"], str):
         return absence(raw["absent"])
-    found = {key: value if key in _FREE else with_absences(value) for key, value in raw.items()}
+    found = {key: value if key in _FREE_TEXT_KEYS else with_absences(value) for key, value in raw.items()}
     if isinstance(found.get("absent"), dict):
         found["absent"] = {key: absence(text) for key, text in found["absent"].items()}
     return found
@@ -100,12 +100,12 @@ def with_absences(raw: Any) -> Any:
 def absence(text: str) -> dict[str, str]:
     """Return the code and the detail of one absence."""
     head, _, rest = text.partition(": ")
-    if text in _CODES:
-        return {"absent": _RENAMED.get(text, text), "detail": ""}
+    if text in _FIRST_CODES:
+        return {"absent": _RENAMED_CODES.get(text, text), "detail": ""}
     if text in _PHRASES:
         return {"absent": _PHRASES[text], "detail": ""}
-    if rest and head in _CODES:
-        return {"absent": _RENAMED.get(head, head), "detail": "" if head in ("floor", "no_floor") else rest}
+    if rest and head in _FIRST_CODES:
+        return {"absent": _RENAMED_CODES.get(head, head), "detail": "" if head in ("floor", "no_floor") else rest}
     code = next((code for beginning, code in _BEGINNINGS.items() if text.startswith(beginning)), "not_measured")
     return {"absent": code, "detail": text}
 
@@ -134,11 +134,11 @@ def reason_of_cell(cell: Raw) -> dict[str, str] | None:
 
 def flags(raw: Raw) -> list[str]:
     """Return the flags that are still ones."""
-    named = (_RENAMED.get(flag, flag) for flag in raw["flags"])
+    named = (_RENAMED_CODES.get(flag, flag) for flag in raw["flags"])
     return [flag for flag in named if flag in FLAGS]
 
 
 def warning(text: str) -> dict[str, str]:
     """Return the code and the detail of one warning."""
-    code = next((code for part, code in _WARNINGS.items() if part in text), "requests_below_percentile")
+    code = next((code for part, code in _WARNING_CODES.items() if part in text), "requests_below_percentile")
     return {"code": code, "detail": text}

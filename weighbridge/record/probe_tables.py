@@ -15,8 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from weighbridge.errors import StoreError
-
-Ints = npt.NDArray[np.int64]
+from weighbridge.record.arrays import Ints
 
 UNKNOWN = -1
 # What the file of requests was called in runs of the first versions.
@@ -48,6 +47,7 @@ OUTCOMES = (
     "protocol",
     "empty_response",
 )
+OK = OUTCOMES.index("ok")
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class LateTurns:
         return len(self.begun_ns)
 
 
-Table = TypeVar("Table", RequestTable, EventTable, LateTurns)
+TableType = TypeVar("TableType", RequestTable, EventTable, LateTurns)
 
 
 def no_late_turns() -> LateTurns:
@@ -147,7 +147,7 @@ def to_bytes(table: RequestTable | EventTable | LateTurns) -> bytes:
     return buffer.getvalue()
 
 
-def from_bytes(kind: type[Table], data: bytes, *, origin: str) -> Table:
+def from_bytes(kind: type[TableType], data: bytes, *, origin: str) -> TableType:
     """Read a table back from `to_bytes`; StoreError names `origin` when it is damaged."""
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:

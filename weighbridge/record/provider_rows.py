@@ -9,10 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from weighbridge.errors import StoreError
-from weighbridge.record.probe_tables import UNKNOWN, Ints
-
-_TO_HEX = str.maketrans("abcdefghijklmnop", "0123456789abcdef")
-_SIGN = 1 << 63
+from weighbridge.record.arrays import Ints
+from weighbridge.record.probe_tables import UNKNOWN
+from weighbridge.record.stamps import signed_number
 
 
 @dataclass(frozen=True)
@@ -42,8 +41,7 @@ def read_provider_rows(data: bytes, *, origin: str) -> ProviderRows:
 def _number(letters: str) -> int:
     if not letters:
         return UNKNOWN
-    number = int(letters.translate(_TO_HEX), 16)
-    return number - 2 * _SIGN if number >= _SIGN else number
+    return signed_number(letters)
 
 
 def _time(text: str) -> int:

@@ -15,12 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from weighbridge.errors import StoreError
-
-Times = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from weighbridge.record.arrays import Floats, Ints
 
 # Outcome codes of the `outcome` column; the position is the code.
-OUTCOMES = ("answered", "failed", "censored")
+SAMPLE_OUTCOMES = ("answered", "failed", "censored")
 
 
 @dataclass(frozen=True)
@@ -29,14 +27,14 @@ class SampleTable:
 
     `intended_s` the scheduled start (NaN in a closed loop), `released_s` when the driver's pacer let it go,
     `sent_s` actual start, `first_byte_s` first body byte, `end_s` last byte; `status` the HTTP status (0: no
-    response), `received_bytes` body bytes (-1: unknown), `outcome` an index into `OUTCOMES`.
+    response), `received_bytes` body bytes (-1: unknown), `outcome` an index into `SAMPLE_OUTCOMES`.
     """
 
-    intended_s: Times
-    released_s: Times
-    sent_s: Times
-    first_byte_s: Times
-    end_s: Times
+    intended_s: Floats
+    released_s: Floats
+    sent_s: Floats
+    first_byte_s: Floats
+    end_s: Floats
     status: Ints
     received_bytes: Ints
     outcome: Ints
@@ -77,7 +75,7 @@ def empty() -> SampleTable:
     return from_columns(sent_s=np.empty(0), end_s=np.empty(0))
 
 
-def from_columns(*, sent_s: Times, end_s: Times, **others: Any) -> SampleTable:
+def from_columns(*, sent_s: Floats, end_s: Floats, **others: Any) -> SampleTable:
     """Make a table from the columns at hand; the others are filled with what stands for unknown."""
     count = len(sent_s)
     nothing = np.full(count, np.nan)

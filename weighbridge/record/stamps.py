@@ -19,6 +19,7 @@ _STAMP = re.compile(r"weighstamp([a-p]{16})([a-p]{16})([a-p])")
 _CHUNK = re.compile(r"weighchunk([a-p]{16})([a-p]{4})([a-p])")
 _REFERENCE = re.compile(r"weighref([a-p]{16})([a-p])")
 _TO_HEX = str.maketrans(_LETTERS, "0123456789abcdef")
+_SIGN = 1 << 63
 REFERENCE_WORD = "weighref"
 STAMP_WORD = "weighstamp"
 CHUNK_WORD = "weighchunk"
@@ -54,6 +55,12 @@ def reference(number: int) -> str:
     """Return the mark of one prompt."""
     mark = REFERENCE_WORD + letters(number)
     return mark + check_letter(mark)
+
+
+def signed_number(text: str) -> int:
+    """Return the number of 16 letters as tables keep it: 64 bits with a sign; ValueError for other letters."""
+    number = _number(text)
+    return number - 2 * _SIGN if number >= _SIGN else number
 
 
 def find_reference(text: str) -> int | None:

@@ -27,7 +27,7 @@ from weighbridge.record.samples import SampleTable
 from weighbridge.record.summary import Summary
 from weighbridge.record.visit import VisitRecord, with_visit
 
-Kind = TypeVar("Kind", bound=Versioned)
+DocumentType = TypeVar("DocumentType", bound=Versioned)
 
 SAMPLES_FILE = "samples.npz"
 _PARTIAL = ".partial-"
@@ -192,7 +192,7 @@ def _free(folder: Path, name: str) -> str:
     return name if number == 1 else f"{name}.{number}"
 
 
-def _read(kind: type[Kind], path: Path) -> Kind:
+def _read(kind: type[DocumentType], path: Path) -> DocumentType:
     try:
         text = path.read_bytes()
     except OSError as error:

@@ -7,9 +7,10 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from weighbridge.matrix.loads import Load
+from weighbridge.matrix.model import Grade
 from weighbridge.matrix.requests import AnswerSpec, PayloadSpec
 from weighbridge.record.base import Count, Document, MethodVersion, Versioned
-from weighbridge.record.campaign import CampaignRecord, Grade
+from weighbridge.record.campaign import CampaignRecord
 from weighbridge.record.certificate import CertificateOrAbsent
 from weighbridge.record.coded import FlagCode, Reason
 from weighbridge.record.codes import Verdict
@@ -17,6 +18,9 @@ from weighbridge.record.figures import Absent, Interval
 from weighbridge.record.host import HostFacts, LoadReading
 from weighbridge.record.measured import Figures
 from weighbridge.record.metrics import Level, TimeKey
+
+# What stands beside the name of every mock.
+MOCK_LABEL = "mock, not a product"
 
 
 class Rejected(Document):

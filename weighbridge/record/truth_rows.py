@@ -9,10 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from weighbridge.errors import StoreError
-from weighbridge.record.probe_tables import UNKNOWN, Ints
-
-_TO_HEX = str.maketrans("abcdefghijklmnop", "0123456789abcdef")
-_SIGN = 1 << 63
+from weighbridge.record.arrays import Ints
+from weighbridge.record.probe_tables import UNKNOWN
+from weighbridge.record.stamps import signed_number
 
 
 @dataclass(frozen=True)
@@ -46,9 +45,4 @@ def read_delay_rows(data: bytes, *, origin: str) -> DelayRows:
 def _read_row(row: dict[str, str]) -> tuple[int, int, int, int]:
     slept_ns = int(row["end_ns"]) - int(row["start_ns"])
     late_ns = slept_ns - int(row.get("asked_ns") or slept_ns)
-    return _signed(row["reference"]), slept_ns, late_ns, int(row.get("cpu_ns") or UNKNOWN)
-
-
-def _signed(letters: str) -> int:
-    number = int(letters.translate(_TO_HEX), 16)
-    return number - 2 * _SIGN if number >= _SIGN else number
+    return signed_number(row["reference"]), slept_ns, late_ns, int(row.get("cpu_ns") or UNKNOWN)

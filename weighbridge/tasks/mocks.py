@@ -8,13 +8,11 @@ import time
 
 from weighbridge import units
 from weighbridge.errors import Interrupted, LaneFailed
-from weighbridge.rig.lanes.mocks import MODEL, Keys, Ports, start_mocks
+from weighbridge.rig.lanes.mocks import MODEL, PORT_COUNT, Keys, Ports, start_mocks
 from weighbridge.rig.processes.ports import choose
 from weighbridge.rig.processes.signals import StopSignals
 from weighbridge.rig.processes.supervisor import Supervisor
 from weighbridge.tasks import cli
-
-_PORT_COUNT = 6
 
 
 def mocks(*, port_base: str) -> None:
@@ -34,7 +32,7 @@ def _hold(base: int | None) -> None:
             cli.report(sentence)
         folder.mkdir(parents=True)
         try:
-            ports = Ports.among(choose(_PORT_COUNT, base))
+            ports = Ports.among(choose(PORT_COUNT, base))
             keys = Keys(
                 client=f"sk-{secrets.token_hex(8)}",
                 provider=f"sk-{secrets.token_hex(8)}",

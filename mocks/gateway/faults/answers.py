@@ -9,19 +9,19 @@ from __future__ import annotations
 import os
 import time
 
+from mocks.clock import NS_PER_S
 from mocks.gateway.faults import values
-from mocks.gateway.faults.ground_truth import GroundTruth, Wrap
-from mocks.gateway.visit import ClientRequest, Handle
+from mocks.gateway.faults.ground_truth import GroundTruth
+from mocks.gateway.visit import ClientRequest, Handle, Wrap
 from mocks.wire import DueTimes
 
 EXIT_CODE = 70
-_NS = 1_000_000_000
 _PAGE = b"<!doctype html><html><head><title>Welcome</title></head><body><h1>It works</h1></body></html>\n"
 
 
 def slow_capacity(value: str, truth: GroundTruth) -> Wrap:
     """`slow-capacity:R`: requests go on one after the other, at most R a second."""
-    step_ns = round(_NS / values.read_rate(value))
+    step_ns = round(NS_PER_S / values.read_rate(value))
 
     def wrap(proxy: Handle) -> Handle:
         due_times = DueTimes()

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
-from mocks.gateway.visit import ClientRequest, Headers
+from mocks.gateway.visit import ClientRequest
+from mocks.wire.exchange import Headers
 
 
 class Bend(Protocol):

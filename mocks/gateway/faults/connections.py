@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from mocks.gateway.faults import values
 from mocks.gateway.faults.bent import Bent
-from mocks.gateway.faults.ground_truth import GroundTruth, Wrap
+from mocks.gateway.faults.ground_truth import GroundTruth
 from mocks.gateway.faults.streams import Unbent
-from mocks.gateway.visit import ClientRequest, Handle, Headers
+from mocks.gateway.visit import ClientRequest, Handle, Wrap
+from mocks.wire.exchange import Headers
 
 _CLOSE = ("connection", "close")
 

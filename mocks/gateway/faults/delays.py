@@ -18,19 +18,19 @@ from mocks import stamps
 from mocks.burn import burn as burn_cpu
 from mocks.gateway.answer import UpstreamResponse
 from mocks.gateway.faults import values
-from mocks.gateway.faults.ground_truth import ASKED_COLUMNS, CPU_COLUMNS, GroundTruth, Rows, Wrap
+from mocks.gateway.faults.ground_truth import ASKED_COLUMNS, CPU_COLUMNS, GroundTruth, Rows
 from mocks.gateway.proxy import ProviderClient
 from mocks.gateway.refusal import Refused
 from mocks.gateway.upstream import Call
-from mocks.gateway.visit import ClientRequest, Handle
+from mocks.gateway.visit import ClientRequest, Handle, Wrap
 from mocks.wire import DueTimes
 
 _MS_NS = 1_000_000
 NAP_NS = _MS_NS
 _DRAW_BYTES = 8
 BY_HEADER = "by-header"
-HEADER = "x-weighbridge-delay"
-_HEADER_BYTES = HEADER.encode()
+DELAY_HEADER = "x-weighbridge-delay"
+_HEADER_BYTES = DELAY_HEADER.encode()
 
 DrawNs = Callable[[bytes], int]
 
@@ -136,7 +136,7 @@ class _DelayedProvider:
             try:
                 self._draws[name] = draw_of(name.removeprefix("delay-"))
             except ValueError as error:
-                raise Refused(400, "invalid_delay", f"{HEADER}: {error}") from None
+                raise Refused(400, "invalid_delay", f"{DELAY_HEADER}: {error}") from None
         return self._draws[name]
 
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mocks.gateway.visit import Handle
+from mocks.gateway.visit import Wrap
 
-COLUMNS = ("reference", "start_ns", "end_ns")
-CPU_COLUMNS = (*COLUMNS, "cpu_ns")
-ASKED_COLUMNS = (*COLUMNS, "asked_ns")
-ROW_LIMIT_COUNT = 1_000_000
+SLEEP_COLUMNS = ("reference", "start_ns", "end_ns")
+CPU_COLUMNS = (*SLEEP_COLUMNS, "cpu_ns")
+ASKED_COLUMNS = (*SLEEP_COLUMNS, "asked_ns")
+SLEEP_LIMIT_COUNT = 1_000_000
 
 
 class Rows:
@@ -26,7 +26,7 @@ class Rows:
 
     def add(self, *row: str | int | None) -> None:
         """One more."""
-        if len(self.rows) < ROW_LIMIT_COUNT:
+        if len(self.rows) < SLEEP_LIMIT_COUNT:
             self.rows.append(row)
         else:
             self.unrecorded_count += 1
@@ -37,7 +37,7 @@ class GroundTruth:
 
     def __init__(self, fault: str) -> None:
         self.fault = fault
-        self.columns: tuple[str, ...] = COLUMNS
+        self.columns: tuple[str, ...] = SLEEP_COLUMNS
         self.orphan_pid: int | None = None
         self.reset()
 
@@ -60,5 +60,4 @@ class GroundTruth:
         }
 
 
-Wrap = Callable[[Handle], Handle]
-Build = Callable[[str, GroundTruth], Wrap]
+BuildFault = Callable[[str, GroundTruth], Wrap]

@@ -14,8 +14,8 @@ import time
 
 from mocks.burn import burn
 from mocks.gateway.faults import values
-from mocks.gateway.faults.ground_truth import GroundTruth, Wrap
-from mocks.gateway.visit import Handle
+from mocks.gateway.faults.ground_truth import GroundTruth
+from mocks.gateway.visit import Handle, Wrap
 
 ORPHAN_LIFE_S = 600
 BACKGROUND_NS = 300_000_000

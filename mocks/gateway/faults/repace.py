@@ -11,9 +11,9 @@ from functools import partial
 
 from mocks.gateway.faults import values
 from mocks.gateway.faults.bent import Bent
-from mocks.gateway.faults.ground_truth import GroundTruth, Wrap
+from mocks.gateway.faults.ground_truth import GroundTruth
 from mocks.gateway.faults.streams import Events
-from mocks.gateway.visit import ClientRequest, Handle
+from mocks.gateway.visit import ClientRequest, Handle, Wrap
 from mocks.wire import DueTimes
 
 

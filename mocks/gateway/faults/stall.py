@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable
 from mocks import stamps
 from mocks.gateway.faults import values
 from mocks.gateway.faults.bent import Bent
-from mocks.gateway.faults.ground_truth import GroundTruth, Wrap
+from mocks.gateway.faults.ground_truth import GroundTruth
 from mocks.gateway.faults.streams import Events, is_content
-from mocks.gateway.visit import ClientRequest, Handle
+from mocks.gateway.visit import ClientRequest, Handle, Wrap
 from mocks.wire import DueTimes
 
 STALL_NS = 500_000_000

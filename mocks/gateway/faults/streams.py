@@ -10,16 +10,16 @@ from collections.abc import Callable, Iterable
 
 from mocks.gateway.faults import values
 from mocks.gateway.faults.bent import Bend, Bent
-from mocks.gateway.faults.ground_truth import GroundTruth, Wrap
-from mocks.gateway.visit import ClientRequest, Handle
+from mocks.gateway.faults.ground_truth import GroundTruth
+from mocks.gateway.visit import ClientRequest, Handle, Wrap
 
-_CONTENT = re.compile(rb'"content":\s*"[^"]')
+_CONTENT_PATTERN = re.compile(rb'"content":\s*"[^"]')
 _END_MARKER = b"data: [DONE]"
 
 
 def is_content(event: bytes) -> bool:
     """Whether a server-sent event carries text of the response."""
-    return _CONTENT.search(event) is not None
+    return _CONTENT_PATTERN.search(event) is not None
 
 
 class Events:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(us|ms|s)")
-_NS = {"us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
+_UNITS_NS = {"us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 
 
 def read_count(text: str, default: int | None = None) -> int:
@@ -22,7 +22,7 @@ def read_duration_ns(text: str) -> int:
     match = _DURATION.fullmatch(text)
     if match is None:
         raise ValueError(f"the fault needs a duration such as 30ms behind its name, not {text!r}")
-    return round(float(match[1]) * _NS[match[2]])
+    return round(float(match[1]) * _UNITS_NS[match[2]])
 
 
 def read_rate(text: str) -> float:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mocks.gateway.policies import finance, injection, pii
-from mocks.gateway.policies.finding import Check, Finding, Policy
+from mocks.gateway.policies.finding import Finding, Policy, TextCheck
 
 
 def _accept(text: str) -> Finding:
@@ -88,7 +88,7 @@ class Chain:
         return verdict, [self._apply(self.on_answer, text, verdict) for text in texts]
 
     @staticmethod
-    def _apply(checks: Sequence[tuple[str, Check]], text: str, verdict: ChainVerdict) -> str:
+    def _apply(checks: Sequence[tuple[str, TextCheck]], text: str, verdict: ChainVerdict) -> str:
         original = text
         for name, check in checks:
             if verdict.blocked_by:

@@ -19,7 +19,7 @@ class Finding:
     note: str | None = None
 
 
-Check = Callable[[str], Finding]
+TextCheck = Callable[[str], Finding]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,5 +27,5 @@ class Policy:
     """One named policy: its check of prompts, its check of responses; None where it does not act."""
 
     name: str
-    on_prompt: Check | None = None
-    on_answer: Check | None = None
+    on_prompt: TextCheck | None = None
+    on_answer: TextCheck | None = None

@@ -10,7 +10,7 @@ from tests.examples.matrix_samples import cells, loaded
 from weighbridge.errors import InputError
 from weighbridge.load.contract.formats import Found
 from weighbridge.load.drivers import DRIVERS, STAMP_READER, TRAITS
-from weighbridge.load.read import FORMATS
+from weighbridge.load.read import EVERY_FORMAT
 from weighbridge.matrix.drivers import companion_of, driver_of
 from weighbridge.matrix.loads import LOADS
 from weighbridge.matrix.suggest import listed
@@ -39,10 +39,10 @@ def test_a_driver_that_sees_no_stamps_has_a_companion_that_does(asked: str) -> N
 
 def test_no_two_formats_have_one_name() -> None:
     """A file is of one format; the formats of every driver are known to `invoke read`."""
-    names = [one.name for one in FORMATS.formats]
+    names = [one.name for one in EVERY_FORMAT.formats]
 
     assert len(names) == len(set(names))
-    assert all(Found(one).notes == () for one in FORMATS.formats)
+    assert all(Found(one).notes == () for one in EVERY_FORMAT.formats)
     assert {one.name for driver in DRIVERS.values() for one in driver.formats.formats} == set(names)
 
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from weighbridge.load.oha.output import read_json
-from weighbridge.load.oha.rows import CSV_HEADER as OHA_CSV_HEADER
+from weighbridge.load.oha.rows import OHA_CSV_HEADER
 from weighbridge.load.read import read_report
 from weighbridge.load.reports.fields import number
-from weighbridge.load.wrk.samples import CSV_HEADER as WRK_CSV_HEADER
+from weighbridge.load.wrk.samples import WRK_CSV_HEADER
 
 OHA = Path(__file__).resolve().parents[2] / "data" / "oha" / "1.16.0"
 

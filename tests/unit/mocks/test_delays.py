@@ -20,7 +20,7 @@ import yaml
 from mocks import stamps
 from mocks.burn import burn
 from mocks.gateway.config import read_config
-from mocks.gateway.faults.delays import HEADER, MIXTURES, Mixture
+from mocks.gateway.faults.delays import DELAY_HEADER, MIXTURES, Mixture
 from mocks.gateway.faults.ground_truth import GroundTruth
 from mocks.gateway.faulty import build
 from tests.examples.gateway_lane import KEY, ROOT, Lane, ask, chat, open_lane, reads, wait_for
@@ -306,7 +306,7 @@ def test_each_request_can_name_its_own_delay(lane: Lane) -> None:
     with delaying(lane, "delay-by-header") as gateway:
         port = gateway.ports[0]
         statuses = [
-            ask(port, prompt(number), headers={HEADER: name} if name else {}).status
+            ask(port, prompt(number), headers={DELAY_HEADER: name} if name else {}).status
             for number, name in enumerate(("delay-0", "delay-30ms", "", "delay-two-valued", "heavy"))
         ]
         held = {row["reference"].encode(): slept_ns(row) for row in rows(port)}

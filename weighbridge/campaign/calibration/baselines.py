@@ -28,9 +28,9 @@ from weighbridge.record.run import RunRecord
 
 _CONNECTIONS = 50
 _CEILING_CLIENTS = 32
-_AT_ONCE = AnswerSpec("at-once", 0.0, 1, 0.0)
+_ANSWER_AT_ONCE = AnswerSpec("at-once", 0.0, 1, 0.0)
 # Small prompts: the ceiling asks how many responses per second, not how many bytes.
-_SMALL = PayloadSpec("small", 0, 64)
+_SMALL_PAYLOAD = PayloadSpec("small", 0, 64)
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,13 @@ def mock_ceiling(setting: CalibrationContext) -> Schedule[CeilingOrUnknown]:
     driver = max(setting.programs.tools, key=lambda name: DRIVERS[name].capabilities.ceiling_count)
     load = clients_load(_CEILING_CLIENTS, DRIVERS[driver].capabilities.ceiling_count)
     cell = setting.cell(
-        f"ceiling.{driver}", setting.direct, "plain", load, driver=driver, payload=_SMALL, answer=_AT_ONCE
+        f"ceiling.{driver}",
+        setting.direct,
+        "plain",
+        load,
+        driver=driver,
+        payload=_SMALL_PAYLOAD,
+        answer=_ANSWER_AT_ONCE,
     )
     (record,) = yield from _direct(setting, [[WindowSpec(cell)]])
     # That the mock is saturated is what is wanted here, so it does not matter whether the run is accepted.

@@ -16,7 +16,7 @@ from weighbridge.campaign.schedule import Route, Schedule, Visit, WindowSpec, bl
 from weighbridge.judge.calibration.known_delays import KnownDelay, measure
 from weighbridge.judge.calibration.lane_samples import MeasuredLane, delay_block, measured_lane, timed_rows
 from weighbridge.judge.run.block_acceptance import judge_block
-from weighbridge.matrix.calibration import BY_HEADER, CONTROL, HEADER, Calibration, Condition, MixedLoad
+from weighbridge.matrix.calibration import CONTROL, DELAY_BY_HEADER, DELAY_HEADER, Calibration, Condition, MixedLoad
 from weighbridge.matrix.loads import RateLoad
 from weighbridge.matrix.requests import Mode
 from weighbridge.record.run import RunRecord
@@ -147,8 +147,8 @@ def _named(spec: Calibration) -> tuple[tuple[str, str], ...]:
 
 def _visit(setting: CalibrationContext, kind: BlockKind, load: MixedLoad) -> Visit:
     delays = [delay for _, delay in _named(setting.spec)]
-    lanes = (setting.direct, setting.lane(BY_HEADER))
-    routes = (Route(0, share=_DIRECT_SHARE), *(Route(1, ((HEADER, delay),)) for delay in delays))
+    lanes = (setting.direct, setting.lane(DELAY_BY_HEADER))
+    routes = (Route(0, share=_DIRECT_SHARE), *(Route(1, ((DELAY_HEADER, delay),)) for delay in delays))
     jitter = {"jitter_s": setting.spec.jitter_s} if kind.condition == "jitter" else {}
     window = WindowSpec(
         setting.cell(kind.id, setting.direct, kind.mode, _load(load, routes)),

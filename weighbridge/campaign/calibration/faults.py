@@ -13,7 +13,7 @@ from weighbridge.matrix.cells import LaneKey
 from weighbridge.record.certificate import FaultResult
 
 _CONNECTIONS = 32
-_WARMUP_COUNT = 4
+_FAULT_WARMUP_COUNT = 4
 
 
 def inject_faults(setting: CalibrationContext) -> Schedule[tuple[FaultResult, ...]]:
@@ -27,6 +27,6 @@ def inject_faults(setting: CalibrationContext) -> Schedule[tuple[FaultResult, ..
 
 
 def _visit(setting: CalibrationContext, fault: str, lane: LaneKey) -> Visit:
-    load = rate_load(FAULT_RATE_RPS, setting.spec.fault_request_count, _CONNECTIONS, _WARMUP_COUNT)
+    load = rate_load(FAULT_RATE_RPS, setting.spec.fault_request_count, _CONNECTIONS, _FAULT_WARMUP_COUNT)
     cell = setting.cell(f"fault.{fault}", lane, "stream", load)
     return Visit((lane,), (WindowSpec(cell),), preparation="bare", shelf=SHELF)

@@ -18,7 +18,7 @@ from weighbridge.matrix.calibration import CONTROL, Calibration
 from weighbridge.matrix.cells import Cell
 from weighbridge.matrix.requests import Mode
 
-Pair = tuple[LaneSamples, LaneSamples]
+SamplesPair = tuple[LaneSamples, LaneSamples]
 # What cells have in common that are compared: the values of all axes of their window.
 Compared = tuple[str, ...]
 
@@ -47,7 +47,7 @@ class CellDelays:
     """Delays in cells of their own, and A/A pairs by mode."""
 
     delays: tuple[KnownDelay, ...]
-    pairs: Mapping[Mode, tuple[Pair, ...]]
+    pairs: Mapping[Mode, tuple[SamplesPair, ...]]
 
 
 def delays_of_cells(setting: CalibrationContext) -> CellDelays:
@@ -57,7 +57,7 @@ def delays_of_cells(setting: CalibrationContext) -> CellDelays:
     for run in runs:
         if run.delay == CONTROL:
             controls[run.window, run.block].append(run)
-    pairs: dict[Mode, list[Pair]] = defaultdict(list)
+    pairs: dict[Mode, list[SamplesPair]] = defaultdict(list)
     for twins in controls.values():
         if len(twins) > 1:
             pairs[twins[0].cell.mode].append((twins[0].measured.net, twins[1].measured.net))

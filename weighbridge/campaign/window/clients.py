@@ -15,6 +15,7 @@ from pathlib import Path
 
 from weighbridge.campaign.event_log import utc_now
 from weighbridge.command import Command, Ended
+from weighbridge.dialects.media_type import JSON_HEADER
 from weighbridge.errors import InputError, LaneFailed, ToolMissing
 from weighbridge.load.contract.bodies import BodyFacts, BodyPlan, write_bodies
 from weighbridge.load.contract.driver import Driver, LoadPlan
@@ -32,8 +33,7 @@ from weighbridge.rig.processes.logs import clean
 
 Look = Callable[[LoadPlan], None]
 
-_JSON = ("content-type", "application/json")
-_READY_WITHIN_S = 20.0
+_CLIENT_READY_WITHIN_S = 20.0
 _LOOK_S = 0.005
 _CPU_WINDOW_S = 5.0
 
@@ -166,7 +166,7 @@ def plan_client(rig: Rig, lane: Lane, cell: Cell, spec: ClientSpec, *, seed_text
         url=lane.url,
         mode=cell.mode,
         load=spec.load,
-        headers=(*lane.headers, _JSON),
+        headers=(*lane.headers, JSON_HEADER),
         secrets=rig.keys.all,
         bodies=bodies,
         out_dir=out,
@@ -240,7 +240,7 @@ def _begin_ready(rig: Rig, client: ClientPlan, lanes: Sequence[Lane]) -> _Starte
 
 
 def _is_ready(begun: _StartedClient, lanes: Sequence[Lane]) -> bool:
-    deadline, ready = time.monotonic() + _READY_WITHIN_S, begun.client.plan.ready
+    deadline, ready = time.monotonic() + _CLIENT_READY_WITHIN_S, begun.client.plan.ready
     while time.monotonic() < deadline and begun.running.child.alive() and not death_of(lanes):
         if ready is not None and ready.exists():
             return True

@@ -14,7 +14,7 @@ from weighbridge.rig.lanes import http
 from weighbridge.rig.lanes.lane import Lane
 
 TRUTH_FILE = "delays.csv"
-_PATH = "/faults"
+_FAULTS_PATH = "/faults"
 _TIMEOUT_S = 10.0
 
 
@@ -27,7 +27,7 @@ class Truth:
     def forget(self, lanes: Sequence[Lane]) -> None:
         """Let each such gateway start its record anew."""
         for lane in self._recorders(lanes):
-            _ask(lane, "POST", f"{_PATH}/reset")
+            _ask(lane, "POST", f"{_FAULTS_PATH}/reset")
 
     def files_to_store(self, lanes: Sequence[Lane]) -> dict[str, bytes]:
         """Return what each such gateway recorded, as a file to keep; LaneFailed when it does not tell."""
@@ -40,7 +40,7 @@ class Truth:
 
 
 def _page(lane: Lane, query: str) -> Any:
-    return _ask(lane, "GET", f"{_PATH}?{query}")
+    return _ask(lane, "GET", f"{_FAULTS_PATH}?{query}")
 
 
 def _ask(lane: Lane, method: str, path: str) -> Any:

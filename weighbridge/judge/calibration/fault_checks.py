@@ -14,7 +14,7 @@ from weighbridge.record.probe_counts import Fidelity
 from weighbridge.record.run import RunRecord
 
 Runs = Sequence[RunRecord]
-Check = Callable[[Runs, Runs], str | None]
+FaultCheck = Callable[[Runs, Runs], str | None]
 
 
 def detected(fault: str, runs: Runs, baselines: Runs) -> FaultResult:
@@ -27,14 +27,14 @@ def detected(fault: str, runs: Runs, baselines: Runs) -> FaultResult:
     return FaultResult(fault=fault, detected=by is not None, by=by)
 
 
-def _check_of(fault: str) -> Check:
+def _check_of(fault: str) -> FaultCheck:
     for name, check in _CHECKS.items():
         if fault == name or fault.startswith((f"{name}-", f"{name}:")):
             return check
     raise ValueError(f"no check is about a fault {fault!r}; known are {', '.join(_CHECKS)}")
 
 
-def _buffering(*verdicts: str) -> Check:
+def _buffering(*verdicts: str) -> FaultCheck:
     def check(runs: Runs, baselines: Runs) -> str | None:
         found = buffering_against(runs, baselines)
         return f"buffering verdict: {found}" if found in verdicts else None
@@ -74,7 +74,7 @@ def _stalls(runs: Runs, _baselines: Runs) -> str | None:
     return f"stalls: {total:.0f} gaps above ten times the provider's" if total else None
 
 
-_CHECKS: Mapping[str, Check] = {
+_CHECKS: Mapping[str, FaultCheck] = {
     "buffer": _buffering("buffered until complete"),
     "coalesce": _buffering("coalesced", "windowed"),
     "drop-chunk": _lost_chunks,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from weighbridge import quantiles
-from weighbridge.record.probe_tables import Ints
+from weighbridge.record.arrays import Ints
 
 # Ten groups of like lateness: enough for the rank correlation of 0.1 to 0.4 that was seen, and with 500 requests a
 # lane still 50 sleeps and 100 control samples in each.

@@ -24,18 +24,11 @@ from weighbridge.judge.stats.bounds import ABSOLUTE_LIMIT_MS, limit_ms
 from weighbridge.judge.stats.intervals import t_quantile
 from weighbridge.judge.stats.timing import SHARES
 from weighbridge.matrix.requests import Mode
-from weighbridge.record.certificate import (
-    Arrangement,
-    BlockError,
-    CpuResult,
-    DelayResult,
-    JitterResult,
-    Percentile,
-    Resolution,
-)
-from weighbridge.record.probe_tables import Ints
+from weighbridge.record.arrays import Ints
+from weighbridge.record.certificate import Arrangement, BlockError, CpuResult, DelayResult, JitterResult, Resolution
+from weighbridge.record.figures import PERCENTILES, Percentile
+from weighbridge.units import NS_PER_MS
 
-PERCENTILES: tuple[Percentile, ...] = ("p50", "p95", "p99")
 JITTER_FACTOR = 10.0
 CPU_LIMIT_RATIO = 0.05
 # A window of 500 requests resolves some 10 % of a CPU figure.
@@ -46,8 +39,6 @@ BLOCKS_NEEDED = 3
 SAMPLES_NEEDED = 500
 CONTROL_NEEDED = 1000
 SIGMAS = 3.0
-
-_NS_PER_MS = 1e6
 
 
 @dataclass(frozen=True)
@@ -137,11 +128,11 @@ def _error(block: DelayBlock, figure: Percentile) -> BlockError:
     shift_ns = quantile_ns(block.lane.total_ns, share) - quantile_ns(block.control.total_ns, share)
     return BlockError(
         block=block.block,
-        known_ms=known_ns / _NS_PER_MS,
-        control_ms=control_ns / _NS_PER_MS,
-        added_ms=added_ns / _NS_PER_MS,
-        added_error_ms=(added_ns - control_ns - known_ns) / _NS_PER_MS,
-        shift_error_ms=(shift_ns - known_ns) / _NS_PER_MS,
+        known_ms=known_ns / NS_PER_MS,
+        control_ms=control_ns / NS_PER_MS,
+        added_ms=added_ns / NS_PER_MS,
+        added_error_ms=(added_ns - control_ns - known_ns) / NS_PER_MS,
+        shift_error_ms=(shift_ns - known_ns) / NS_PER_MS,
     )
 
 
@@ -246,7 +237,7 @@ def is_thin(block_count: int, sample_count: int, control_count: int) -> bool:
 def _sampling_ms(one: LaneSamples, other: LaneSamples, figure: Percentile) -> float:
     """Return the largest difference of two lanes that so few samples alone explain: three standard errors."""
     errors = [sampling_error_ns(lane.added_ns, SHARES[figure]) for lane in (one, other)]
-    return SIGMAS * math.hypot(*errors) / _NS_PER_MS
+    return SIGMAS * math.hypot(*errors) / NS_PER_MS
 
 
 def _same(one: Resolution, delay: KnownDelay, figure: Percentile) -> bool:
@@ -257,7 +248,7 @@ def _difference_ms(one: LaneSamples, other: LaneSamples, share: float) -> float:
     """Return by how much two lanes differ, with the lengths of late turns in or taken off, whichever is worse."""
     ways = ((one, other), (one.shortened, other.shortened))
     differences = [quantile_ns(mine.added_ns, share) - quantile_ns(theirs.added_ns, share) for mine, theirs in ways]
-    return max(differences, key=abs) / _NS_PER_MS
+    return max(differences, key=abs) / NS_PER_MS
 
 
 def _resolution(

@@ -14,7 +14,7 @@ from weighbridge.record.figures import Absent, Figure, FigureOrAbsent, absent_by
 from weighbridge.record.metrics import METRICS
 
 NO_GATEWAY = Absent(absent="no_gateway")
-NOT_REPORTED = Absent(absent="not_reported_by_kernel")
+NOT_REPORTED_BY_KERNEL = Absent(absent="not_reported_by_kernel")
 
 
 def memory(attempts: CellAttempts, found: CellVerdict) -> FigureOrAbsent:
@@ -29,9 +29,9 @@ def memory(attempts: CellAttempts, found: CellVerdict) -> FigureOrAbsent:
     slopes = [bytes_per_stream(run.open_streams) for run in attempts.accepted if run.open_streams is not None]
     known = [slope for slope in slopes if slope is not None]
     if not known:
-        return NOT_REPORTED
+        return NOT_REPORTED_BY_KERNEL
     lacking = len(attempts.accepted) - len(known)
-    return too_few(len(known), [NOT_REPORTED] * lacking) or Figure(
+    return too_few(len(known), [NOT_REPORTED_BY_KERNEL] * lacking) or Figure(
         value=statistics.median(known),
         low=min(known),
         high=max(known),

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from weighbridge.judge.stats.intervals import t_quantile
 from weighbridge.record.figures import NOT_MEASURED, Absent
 from weighbridge.record.run import Resources, RunRecord
+from weighbridge.units import MS_PER_S
 
 # Idle use above this share of the figure is flagged (METHOD section 6).
 LARGE_SHARE = 0.20
 NO_LOOK = Absent(absent="no_idle_look")
-_MS = 1000.0
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,8 @@ def cpu_cost(run: RunRecord) -> CpuCost | Absent:
     if net_s <= unsure_s:
         text = f"{used.cpu_s:.3g} s were used, and idle {idle.cpu_s:.3g} ± {unsure_s:.2g} s in the same time"
         return Absent(absent="hidden_by_idle_use", detail=text)
-    unsure_ms = None if idle.uncertainty_s is None else idle.uncertainty_s * _MS / count
-    return CpuCost(net_s * _MS / count, unsure_ms, idle.cpu_s * _MS / count)
+    unsure_ms = None if idle.uncertainty_s is None else idle.uncertainty_s * MS_PER_S / count
+    return CpuCost(net_s * MS_PER_S / count, unsure_ms, idle.cpu_s * MS_PER_S / count)
 
 
 def idle_use(used: Resources) -> IdleUse | None:

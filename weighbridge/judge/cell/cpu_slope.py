@@ -16,8 +16,7 @@ from weighbridge.matrix.axes import families
 from weighbridge.record.cell import PlannedCell
 from weighbridge.record.figures import Figure
 from weighbridge.record.run import RunRecord
-
-_MS = 1000.0
+from weighbridge.units import MS_PER_S
 
 
 def cpu_slopes(plans: Sequence[PlannedCell], runs: Mapping[str, Sequence[RunRecord]]) -> dict[str, Figure]:
@@ -32,7 +31,7 @@ def cpu_slopes(plans: Sequence[PlannedCell], runs: Mapping[str, Sequence[RunReco
         for block, point in _points([run for plan in family for run in runs.get(plan.cell, ())]):
             by_block.setdefault(block, []).append(point)
         lines = [straight_line(*zip(*points, strict=True)) for points in by_block.values()]
-        slopes = [line.slope * _MS for line in lines if line is not None]
+        slopes = [line.slope * MS_PER_S for line in lines if line is not None]
         if slopes:
             found |= dict.fromkeys((plan.cell for plan in family), _over_blocks(slopes))
     return found

@@ -18,7 +18,7 @@ from weighbridge.record.metrics import METRICS, Merge, Metric, MetricKey, TimeKe
 from weighbridge.record.probe_counts import Bunching, Fidelity, StampCounts
 from weighbridge.record.run import RunRecord
 
-Given = Sequence[FigureValue]
+RunValues = Sequence[FigureValue]
 
 
 def merge(attempts: CellAttempts, found: CellVerdict) -> dict[MetricKey, FigureValue]:
@@ -26,7 +26,7 @@ def merge(attempts: CellAttempts, found: CellVerdict) -> dict[MetricKey, FigureV
     accepted, every = [values_of(run) for run in attempts.accepted], [values_of(run) for run in attempts.runs]
     made: dict[MetricKey, FigureValue] = {}
     for metric in metrics_of("cell"):
-        rule = _timing if (metric.kind, metric.merge) == ("time", "median") else _RULES.get(metric.merge)
+        rule = _timing if (metric.kind, metric.merge) == ("time", "median") else _MERGERS.get(metric.merge)
         if rule is None:
             continue
         absent = missing(metric, attempts.plan, found)
@@ -79,7 +79,7 @@ def _given(key: MetricKey, runs: Sequence[Values]) -> list[FigureValue]:
     return [one.get(key, nothing) for one in runs if key in one or nothing is not None]
 
 
-def _timing(given: Given, found: CellVerdict) -> TimingOrAbsent:
+def _timing(given: RunValues, found: CellVerdict) -> TimingOrAbsent:
     """Return the median over the runs; a saturated cell has only what all its runs have."""
     known = [one for one in given if isinstance(one, Timing)]
     absent = _absent(given)
@@ -90,7 +90,7 @@ def _timing(given: Given, found: CellVerdict) -> TimingOrAbsent:
     return too_few(len(known), absent) or merge_runs(known, missing_count=len(absent))
 
 
-def _median(given: Given, found: CellVerdict) -> FigureValue:
+def _median(given: RunValues, found: CellVerdict) -> FigureValue:
     values = [one.value for one in given if isinstance(one, Figure)]
     absent = _absent(given)
     if not values:
@@ -105,32 +105,32 @@ def _median(given: Given, found: CellVerdict) -> FigureValue:
     )
 
 
-def _first_absent(given: Given, found: CellVerdict) -> Absent:
+def _first_absent(given: RunValues, found: CellVerdict) -> Absent:
     absent = _absent(given)
     return next((one for one in absent if one != NOT_MEASURED), absent[0] if absent else absent_by(found.verdict))
 
 
-def _absent(given: Given) -> list[Absent]:
+def _absent(given: RunValues) -> list[Absent]:
     return [one for one in given if isinstance(one, Absent)]
 
 
-def _counts(given: Given) -> list[int]:
+def _counts(given: RunValues) -> list[int]:
     return [one for one in given if isinstance(one, int)]
 
 
-def _largest(given: Given, _found: CellVerdict) -> FigureValue:
+def _largest(given: RunValues, _found: CellVerdict) -> FigureValue:
     return max(_counts(given), default=None)
 
 
-def _worst(given: Given, _found: CellVerdict) -> FigureValue:
+def _worst(given: RunValues, _found: CellVerdict) -> FigureValue:
     return max((one for one in given if isinstance(one, float)), key=abs, default=None)
 
 
-def _union(given: Given, _found: CellVerdict) -> FigureValue:
+def _union(given: RunValues, _found: CellVerdict) -> FigureValue:
     return tuple(sorted({word for one in given if isinstance(one, tuple) for word in one}))
 
 
-def _added(given: Given, found: CellVerdict) -> FigureValue:
+def _added(given: RunValues, found: CellVerdict) -> FigureValue:
     """Return counts of several runs added, whichever counts they are."""
     bunched = [one for one in given if isinstance(one, Bunching)]
     answers = [one for one in given if isinstance(one, Fidelity)]
@@ -142,7 +142,7 @@ def _added(given: Given, found: CellVerdict) -> FigureValue:
     return stamps.added(stamped) if stamped else _first_absent(given, found)
 
 
-_RULES: Mapping[Merge, Callable[[Given, CellVerdict], FigureValue]] = {
+_MERGERS: Mapping[Merge, Callable[[RunValues, CellVerdict], FigureValue]] = {
     "median": _median,
     "sum": lambda given, _found: sum(_counts(given)),
     "max": _largest,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from weighbridge.judge.cell.cpu_cost import NO_LOOK, busy_ratio, cpu_cost, idle_use, request_count
+from weighbridge.judge.figures.probe_figures import NO_STAMPS
 from weighbridge.record.figures import NOT_MEASURED, Absent, Figure, FigureOrAbsent
 from weighbridge.record.measured import FigureValue, Values
 from weighbridge.record.metrics import MetricKey, ValueKey
@@ -19,7 +20,6 @@ RSS: tuple[ValueKey, ...] = ("rss_idle_bytes", "rss_peak_bytes", "rss_after_byte
 PSS: tuple[ValueKey, ...] = ("pss_idle_bytes", "pss_after_bytes")
 NO_EVENTS = Absent(absent="no_events")
 NO_CONTROL_PLANE = Absent(absent="no_control_plane")
-NO_STAMPS = Absent(absent="no_stamps")
 NOT_COUNTED = Absent(absent="not_counted")
 
 

@@ -23,7 +23,7 @@ from weighbridge.record.metrics import TimeKey
 from weighbridge.record.run import RunRecord
 from weighbridge.record.summary import Slope
 
-Axis = Literal["payload_kib", "answer_chunks"]
+SlopeAxis = Literal["payload_kib", "answer_chunks"]
 KIB = 1024.0
 
 
@@ -69,7 +69,7 @@ def slopes(campaign: CampaignRecord, runs: Mapping[str, Sequence[RunRecord]]) ->
     )
 
 
-def _families(plans: Sequence[PlannedCell], axis: Axis) -> Iterator[tuple[PlannedCell, ...]]:
+def _families(plans: Sequence[PlannedCell], axis: SlopeAxis) -> Iterator[tuple[PlannedCell, ...]]:
     """Yield cells that are alike but for the axis, in the order of the plan."""
     varies = "payload" if axis == "payload_kib" else "answer"
     known = [plan for plan in plans if axis != "answer_chunks" or plan.mode != "plain"]
@@ -77,7 +77,7 @@ def _families(plans: Sequence[PlannedCell], axis: Axis) -> Iterator[tuple[Planne
 
 
 def _slope(
-    runs: Mapping[str, Sequence[RunRecord]], plans: Sequence[PlannedCell], axis: Axis
+    runs: Mapping[str, Sequence[RunRecord]], plans: Sequence[PlannedCell], axis: SlopeAxis
 ) -> Iterator[Slope]:  # fmt: skip
     figure = _figure(plans[0], axis)
     places = {plan.cell: _place(plan, axis) for plan in plans}
@@ -103,13 +103,13 @@ def _slope(
     )
 
 
-def _figure(plan: PlannedCell, axis: Axis) -> TimeKey:
+def _figure(plan: PlannedCell, axis: SlopeAxis) -> TimeKey:
     if axis == "answer_chunks":
         return "added_total_ms"
     return "added_ms" if plan.mode == "plain" else "added_first_ms"
 
 
-def _place(plan: PlannedCell, axis: Axis) -> float:
+def _place(plan: PlannedCell, axis: SlopeAxis) -> float:
     if axis == "answer_chunks":
         return float(plan.answer.chunk_count)
     return (plan.payload.system_bytes + plan.payload.user_bytes) / KIB

@@ -22,9 +22,8 @@ from weighbridge.record.campaign import CampaignRecord, Finished, GatewayFacts
 from weighbridge.record.codes import ordered_flags
 from weighbridge.record.figures import Absent
 from weighbridge.record.run import RunRecord
-from weighbridge.record.summary import CellSummary, GatewaySummary, Summary
+from weighbridge.record.summary import MOCK_LABEL, CellSummary, GatewaySummary, Summary
 
-MOCK_LABEL = "mock, not a product"
 NOT_ENDED = Absent(absent="not_ended")
 ONE_RATE = Absent(absent="one_rate")
 

@@ -13,7 +13,8 @@ import numpy as np
 
 from weighbridge.judge.figures.chunk_gaps import last_send_ns
 from weighbridge.judge.figures.row_masks import Mask
-from weighbridge.record.probe_tables import UNKNOWN, EventTable, Ints, RequestTable
+from weighbridge.record.arrays import Ints
+from weighbridge.record.probe_tables import UNKNOWN, EventTable, RequestTable
 
 
 @dataclass(frozen=True)

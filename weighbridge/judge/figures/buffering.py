@@ -22,9 +22,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from weighbridge.judge.figures.chunk_gaps import STALL_FACTOR, neighbours
+from weighbridge.record.arrays import Ints
 from weighbridge.record.figures import Absent
 from weighbridge.record.probe_counts import Buffering, Bunching
-from weighbridge.record.probe_tables import UNKNOWN, EventTable, Ints
+from weighbridge.record.probe_tables import UNKNOWN, EventTable
+from weighbridge.units import NS_PER_MS
 
 APART_NS = 1_000_000
 TOGETHER_NS = 200_000
@@ -34,8 +36,6 @@ REPACED_SPAN_SHARE = 0.5
 BUNCHED_MARGIN = 0.02
 # With fewer pairs, one late reader is more than the margin.
 PAIRS_NEEDED = 50
-
-_MS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -151,4 +151,4 @@ def _bunches(events: EventTable, bunched: Ints) -> tuple[float | None, float | N
     holds = (events.send_ns[ends] - events.send_ns[starts]) / np.maximum(np.median(gaps), 1.0)
     same = np.diff(events.row[ends]) == 0
     periods = np.diff(events.read_ns[ends])[same]
-    return float(np.median(holds)), float(np.median(periods)) / _MS if len(periods) else None
+    return float(np.median(holds)), float(np.median(periods)) / NS_PER_MS if len(periods) else None

@@ -13,7 +13,8 @@ import numpy as np
 from weighbridge.judge.figures import lateness
 from weighbridge.judge.figures.lateness import BoundedTimes
 from weighbridge.judge.figures.row_masks import Mask
-from weighbridge.record.probe_tables import UNKNOWN, EventTable, Ints, LateTurns
+from weighbridge.record.arrays import Ints
+from weighbridge.record.probe_tables import UNKNOWN, EventTable, LateTurns
 
 # METHOD 4: a stall is a gap above so many times the provider's own gap of the same pair.
 STALL_FACTOR = 10

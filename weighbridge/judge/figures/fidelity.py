@@ -14,8 +14,9 @@ import numpy as np
 
 from weighbridge.judge.figures.row_masks import Mask
 from weighbridge.judge.figures.stamps import WHOLE, States
+from weighbridge.record.arrays import Ints
 from weighbridge.record.probe_counts import Fidelity, FidelityLevel
-from weighbridge.record.probe_tables import OUTCOMES, UNKNOWN, EventTable, Ints, RequestTable
+from weighbridge.record.probe_tables import OUTCOMES, UNKNOWN, EventTable, RequestTable
 
 # Outcomes of a 2xx whose body could not be read as it should.
 UNREADABLE = tuple(OUTCOMES.index(name) for name in ("json_error", "stream_error", "protocol"))

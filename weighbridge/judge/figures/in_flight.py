@@ -6,12 +6,9 @@ A request without an end stays open; one that was never sent was never open.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from weighbridge.record.arrays import Floats, Ints
 from weighbridge.record.samples import SampleTable
-
-Floats = npt.NDArray[np.float64]
-Whole = npt.NDArray[np.int64]
 
 
 def in_flight_max(samples: SampleTable) -> int | None:
@@ -33,7 +30,7 @@ def in_flight_mean(samples: SampleTable, begin_s: float, end_s: float) -> float 
     return float(np.maximum(open_s, 0.0).sum() / (end_s - begin_s)) if end_s > begin_s else None
 
 
-def in_flight_at_start(samples: SampleTable) -> tuple[Floats, Whole]:
+def in_flight_at_start(samples: SampleTable) -> tuple[Floats, Ints]:
     """Return the service time of each answered request and how many others were open as it was sent."""
     done = np.isfinite(samples.sent_s) & np.isfinite(samples.end_s)
     sent, end = samples.sent_s[done], samples.end_s[done]

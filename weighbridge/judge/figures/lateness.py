@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from weighbridge.judge.figures.row_masks import Mask
-from weighbridge.record.probe_tables import UNKNOWN, Ints, LateTurns
+from weighbridge.record.arrays import Ints
+from weighbridge.record.probe_tables import UNKNOWN, LateTurns
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from weighbridge.matrix.loads import Load, OpenStreamsLoad
 from weighbridge.record.coded import Reason
 from weighbridge.record.open_streams import OpenStreamsResult, OpenStreamsStep
 
-Kind = Literal["pss_bytes", "rss_bytes"]
+MemoryKind = Literal["pss_bytes", "rss_bytes"]
 
 
 def open_streams_problem(result: OpenStreamsResult | None, wanted: Load) -> Reason | None:
@@ -54,7 +54,7 @@ def bytes_per_stream(result: OpenStreamsResult) -> float | None:
 
     None where neither is told, as on the lane without a gateway.
     """
-    kinds: tuple[Kind, ...] = ("pss_bytes", "rss_bytes")
+    kinds: tuple[MemoryKind, ...] = ("pss_bytes", "rss_bytes")
     for kind in kinds:
         values = _values(result.points, kind)
         if values is not None:
@@ -63,7 +63,7 @@ def bytes_per_stream(result: OpenStreamsResult) -> float | None:
     return None
 
 
-def _values(points: Sequence[OpenStreamsStep], kind: Kind) -> list[float] | None:
+def _values(points: Sequence[OpenStreamsStep], kind: MemoryKind) -> list[float] | None:
     read = [point.pss_bytes if kind == "pss_bytes" else point.rss_bytes for point in points]
     known = [value for value in read if value is not None]
     return [float(value) for value in known] if len(known) == len(points) else None

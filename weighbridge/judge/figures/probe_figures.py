@@ -20,20 +20,21 @@ from weighbridge.judge.figures.lateness import BoundedTimes
 from weighbridge.judge.figures.row_masks import Mask
 from weighbridge.judge.stats.timing import SHARES, timing, without
 from weighbridge.judge.window import Trace, Window
+from weighbridge.record.arrays import Ints
 from weighbridge.record.figures import Absent, Figure, Timing, TimingOrAbsent
 from weighbridge.record.measured import Values
 from weighbridge.record.metrics import METRICS, TimeKey
 from weighbridge.record.probe_counts import Bunching, Fidelity, StampCounts
-from weighbridge.record.probe_tables import OUTCOMES, UNKNOWN, EventTable, Ints, RequestTable
+from weighbridge.record.probe_tables import OUTCOMES, UNKNOWN, EventTable, RequestTable
 
 CUT = Absent(absent="cut")
-NO_EVENTS = Absent(absent="no_chunks_kept")
+NO_CHUNKS_KEPT = Absent(absent="no_chunks_kept")
 NOT_A_STREAM = Absent(absent="not_a_stream")
 ONE_NUMBER = Absent(absent="two_added_times")
 ONE_EVENT = Absent(absent="one_event")
 NO_ROW = Absent(absent="no_good_response")
 NO_STAMPS = Absent(absent="no_stamps")
-TIMES: tuple[TimeKey, ...] = (
+TRACE_TIMES: tuple[TimeKey, ...] = (
     *("added_ms", "added_first_ms", "added_total_ms", "request_path_ms", "response_path_ms"),
     *("ttft_ms", "gap_ms", "forwarding_ms", "gap_distortion_ms"),
 )
@@ -60,7 +61,7 @@ def trace_figures(window: Window) -> Values:
     facts = window.trace
     if facts is None:
         why = window.load.no_companion
-        return {} if why is None else dict.fromkeys(TIMES, Absent(absent="no_companion", detail=why))
+        return {} if why is None else dict.fromkeys(TRACE_TIMES, Absent(absent="no_companion", detail=why))
     picked = pick_rows(facts)
     found = probe_times(facts, picked)
     if window.lead.cut:
@@ -125,7 +126,7 @@ def probe_times(facts: Trace, picked: Picked) -> TimesOrAbsent:
     absent = stamps.missing(picked.counts)
     found: dict[TimeKey, BoundedTimes | Absent]
     if facts.mode == "plain":
-        of_streams = [key for key in TIMES if METRICS[key].modes == ("stream",)]
+        of_streams = [key for key in TRACE_TIMES if METRICS[key].modes == ("stream",)]
         found = {
             **_legs(facts, "added_ms", added_to_end(requests, timed), requests.end_ns),
             **dict.fromkeys(of_streams, NOT_A_STREAM),
@@ -165,7 +166,7 @@ def _ttft(facts: Trace, picked: Picked) -> BoundedTimes:
 def _event_times(facts: Trace, picked: Picked) -> dict[TimeKey, BoundedTimes | Absent]:
     names: tuple[TimeKey, ...] = ("added_total_ms", *OF_CHUNKS)
     if facts.events is None:
-        return dict.fromkeys(names, NO_EVENTS)
+        return dict.fromkeys(names, NO_CHUNKS_KEPT)
     requests, turns = facts.requests, facts.late_turns
     mine = chunk_gaps.of_rows(facts.events, picked.selected)
     forwarding, distortion = chunk_gaps.forwarding(mine, turns), chunk_gaps.distortion(mine, turns)

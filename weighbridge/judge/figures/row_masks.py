@@ -9,18 +9,18 @@ import numpy as np
 import numpy.typing as npt
 
 from weighbridge.record.load_report import LoadReport
-from weighbridge.record.samples import OUTCOMES, SampleTable
+from weighbridge.record.samples import SAMPLE_OUTCOMES, SampleTable
 
 Mask = npt.NDArray[np.bool_]
 
-ANSWERED = OUTCOMES.index("answered")
+ANSWERED_CODE = SAMPLE_OUTCOMES.index("answered")
 # A 2xx response shorter than this share of the usual one is not whole, whatever its status says.
-WHOLE_SHARE = 0.5
+WHOLE_ANSWER_SHARE = 0.5
 
 
 def answered(samples: SampleTable) -> Mask:
     """Return the rows that got an HTTP response of any status."""
-    mask: Mask = samples.outcome == ANSWERED
+    mask: Mask = samples.outcome == ANSWERED_CODE
     return mask
 
 
@@ -31,7 +31,7 @@ def good_answers(samples: SampleTable) -> Mask:
     return answered(samples) & successful
 
 
-def whole_answers(samples: SampleTable, share: float = WHOLE_SHARE) -> Mask:
+def whole_answers(samples: SampleTable, share: float = WHOLE_ANSWER_SHARE) -> Mask:
     """Return good rows with a body of at least `share` of the median size; a body of unknown size counts as whole."""
     good = good_answers(samples)
     sizes = samples.received_bytes

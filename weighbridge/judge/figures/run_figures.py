@@ -13,21 +13,21 @@ import numpy as np
 
 from weighbridge.judge.figures.in_flight import in_flight_max
 from weighbridge.judge.figures.lateness import late_ns
-from weighbridge.judge.figures.probe_figures import trace_figures, unwhole_count
+from weighbridge.judge.figures.probe_figures import CUT, trace_figures, unwhole_count
 from weighbridge.judge.figures.row_masks import Mask, answered, error_count, good_answers, untrimmed, whole_answers
 from weighbridge.judge.stats.timing import SHARES, few_samples, timing_or_absent
 from weighbridge.judge.window import Client, Window
 from weighbridge.quantiles import beyond
+from weighbridge.record.arrays import Floats
 from weighbridge.record.figures import Absent, Figure, FigureOrAbsent, Percentile, Timing, TimingOrAbsent
 from weighbridge.record.load_report import LoadReport, PercentilesOrAbsent
 from weighbridge.record.measured import FigureValue, RunFigures, Values
 from weighbridge.record.metrics import MetricKey
-from weighbridge.record.samples import SampleTable, Times
+from weighbridge.record.samples import SampleTable
 
 NO_SAMPLES = Absent(absent="no_samples")
 ALL_LEFT_OUT = Absent(absent="all_left_out")
-CUT = Absent(absent="cut")
-NOT_REPORTED = Absent(absent="not_reported_by_driver")
+NOT_REPORTED_BY_DRIVER = Absent(absent="not_reported_by_driver")
 NO_SCHEDULE = Absent(absent="no_schedule")
 TIMES: tuple[MetricKey, ...] = ("response_ms", "service_ms", "ttfb_ms", "dispatch_lag_ms", "release_lateness_ms")
 
@@ -144,7 +144,7 @@ def busy_span(samples: SampleTable, clients: int) -> tuple[float, float] | None:
     return (first, last) if last > first else None
 
 
-def _answers_in(ends_s: Times, span: tuple[float, float] | None) -> tuple[int, float]:
+def _answers_in(ends_s: Floats, span: tuple[float, float] | None) -> tuple[int, float]:
     """Return how many of the sorted ends lie behind the span's begin, up to its end, and its length in seconds."""
     if span is None:
         return 0, 0.0
@@ -206,7 +206,7 @@ def _timings(client: Client, report: LoadReport) -> Values:
     }
 
 
-def _late_turns_s(client: Client, samples: SampleTable, *, to_end: bool = True) -> Times | None:
+def _late_turns_s(client: Client, samples: SampleTable, *, to_end: bool = True) -> Floats | None:
     """Return the lengths of the late turns of our own loop that hold the send or the end (or first byte) of each row.
 
     In seconds; None for a driver that keeps no account of its loop.
@@ -219,7 +219,7 @@ def _late_turns_s(client: Client, samples: SampleTable, *, to_end: bool = True) 
 
 
 def _between(
-    begin_s: Times, end_s: Times, rows: Mask, *, least_s: float | None = None, late_s: Times | None = None
+    begin_s: Floats, end_s: Floats, rows: Mask, *, least_s: float | None = None, late_s: Floats | None = None
 ) -> TimingOrAbsent:
     # Intervals need the order of their start; drivers keep rows in an order of their own.
     chosen = np.flatnonzero(rows)
@@ -227,7 +227,7 @@ def _between(
     times_s = end_s[chosen] - begin_s[chosen]
     if least_s is not None:
         times_s = np.maximum(times_s, least_s)
-    return timing_or_absent(times_s, NOT_REPORTED, None if late_s is None else late_s[chosen])
+    return timing_or_absent(times_s, NOT_REPORTED_BY_DRIVER, None if late_s is None else late_s[chosen])
 
 
 def _timings_of_report(client: Client, report: LoadReport) -> Values:

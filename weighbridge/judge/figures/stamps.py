@@ -13,19 +13,19 @@ import numpy as np
 import numpy.typing as npt
 
 from weighbridge.judge.figures.row_masks import Mask
+from weighbridge.record.arrays import Ints
 from weighbridge.record.figures import Absent
 from weighbridge.record.probe_counts import StampCounts
-from weighbridge.record.probe_tables import OUTCOMES, STAMP_STATES, UNKNOWN, Ints, RequestTable
+from weighbridge.record.probe_tables import OK, STAMP_STATES, UNKNOWN, RequestTable
 from weighbridge.record.provider_rows import ProviderRows
 
-OK = OUTCOMES.index("ok")
-WHOLE, ABSENT, DAMAGED, STALE, REPEATED = (STAMP_STATES.index(name) for name in STAMP_STATES)
+WHOLE, NO_STAMP, DAMAGED, STALE, REPEATED = (STAMP_STATES.index(name) for name in STAMP_STATES)
 # Known here alone: it takes the provider's records.
 FOREIGN = len(STAMP_STATES)
 # A stamp may be so much older than the request's first byte: the instant of a write is not known better.
 SLACK_NS = 1_000_000
 # With fewer whole stamps than this the rest is a selection, and no percentile of it stands for the lane.
-WHOLE_SHARE = 0.99
+WHOLE_STAMPS_SHARE = 0.99
 
 States = npt.NDArray[np.int8]
 
@@ -56,7 +56,7 @@ def stamp_counts(requests: RequestTable, states: States, provider: ProviderRows 
     counted = np.bincount(states[good_requests(requests)], minlength=FOREIGN + 1)
     return StampCounts(
         whole_count=int(counted[WHOLE]),
-        absent_count=int(counted[ABSENT]),
+        absent_count=int(counted[NO_STAMP]),
         damaged_count=int(counted[DAMAGED]),
         stale_count=int(counted[STALE]),
         repeated_count=int(counted[REPEATED]),
@@ -94,7 +94,7 @@ def missing(counts: StampCounts) -> Absent | None:
     None when enough have, and when there is no good response at all: then the stamps are not what is missing.
     """
     total = answer_count(counts)
-    if not total or counts.whole_count >= WHOLE_SHARE * total:
+    if not total or counts.whole_count >= WHOLE_STAMPS_SHARE * total:
         return None
     if not counts.whole_count:
         return Absent(absent="no_stamps")

@@ -24,8 +24,8 @@ from weighbridge.record.codes import ordered_flags
 from weighbridge.record.load_report import LoadReport
 from weighbridge.record.probe_counts import StampCounts
 
-Finding = Reason | None
-Rule = Callable[[Attempted, RateCheck | None], Finding]
+Objection = Reason | None
+Rule = Callable[[Attempted, RateCheck | None], Objection]
 
 
 def judge_run(inputs: Attempted) -> Judgement:
@@ -68,11 +68,11 @@ def _flags(inputs: Attempted, rate: RateCheck | None) -> Iterator[str]:
         yield "timeouts"
 
 
-def _phase(inputs: Attempted, _rate: RateCheck | None) -> Finding:
+def _phase(inputs: Attempted, _rate: RateCheck | None) -> Objection:
     return inputs.failure
 
 
-def _served_mode(inputs: Attempted, _rate: RateCheck | None) -> Finding:
+def _served_mode(inputs: Attempted, _rate: RateCheck | None) -> Objection:
     for seen in inputs.evidence:
         if seen.mode == inputs.mode and not seen.ok:
             status = "no answer" if seen.status is None else f"status {seen.status}"
@@ -81,19 +81,19 @@ def _served_mode(inputs: Attempted, _rate: RateCheck | None) -> Finding:
     return None
 
 
-def _died(inputs: Attempted, _rate: RateCheck | None) -> Finding:
+def _died(inputs: Attempted, _rate: RateCheck | None) -> Objection:
     death = None if inputs.window is None else inputs.window.death
     return None if death is None else Reason.of("crashed", f"the gateway ended in the window: {death}")
 
 
-def _clients(inputs: Attempted, _rate: RateCheck | None) -> Finding:
+def _clients(inputs: Attempted, _rate: RateCheck | None) -> Objection:
     """Find a client whose program did not come to a good end, or that left nothing to read."""
     if inputs.window is None:
         return Reason.of("generator_failed", "no client left a report of the window")
     return next((found for found in map(_bad_end, inputs.window.clients) if found is not None), None)
 
 
-def _bad_end(client: Client) -> Finding:
+def _bad_end(client: Client) -> Objection:
     who, detail = client_text(client.role), f": {client.problem}" if client.problem else ""
     if client.killed and not client.load.has_schedule:
         return Reason.of("incomplete", f"the window did not end within its deadline; {who} was killed")
@@ -108,19 +108,19 @@ def _bad_end(client: Client) -> Finding:
     return None
 
 
-def _client_limits(inputs: Attempted, _rate: RateCheck | None) -> Finding:
+def _client_limits(inputs: Attempted, _rate: RateCheck | None) -> Objection:
     text = None if inputs.window is None else client_limits_text(inputs.window.reports)
     return None if text is None else Reason.of("client_limited", text)
 
 
-def _open_streams(inputs: Attempted, _rate: RateCheck | None) -> Finding:
+def _open_streams(inputs: Attempted, _rate: RateCheck | None) -> Objection:
     if inputs.window is None:
         return None
     found = (open_streams_problem(client.streams, client.load) for client in inputs.window.clients)
     return next((one for one in found if one is not None), None)
 
 
-def _errors(inputs: Attempted, rate: RateCheck | None) -> Finding:
+def _errors(inputs: Attempted, rate: RateCheck | None) -> Objection:
     if inputs.window is None:
         return None
     saturated = rate is not None and rate.missed and not rate.stopped
@@ -142,7 +142,7 @@ def _seen_in_part(window: Window, failed: Failed) -> bool:
     return failed.count > sum(map(error_count, window.reports))
 
 
-def _cache_hit(inputs: Attempted, _rate: RateCheck | None) -> Finding:
+def _cache_hit(inputs: Attempted, _rate: RateCheck | None) -> Objection:
     counts = None if inputs.figures is None else inputs.figures.stamps
     if not isinstance(counts, StampCounts) or not cache_hits(counts):
         return None
@@ -153,7 +153,7 @@ def _cache_hit(inputs: Attempted, _rate: RateCheck | None) -> Finding:
     return Reason.of("cache_hit", text)
 
 
-def _rate(inputs: Attempted, rate: RateCheck | None) -> Finding:
+def _rate(inputs: Attempted, rate: RateCheck | None) -> Objection:
     if rate is None or not rate.missed:
         return None
     served = _served(inputs)
@@ -170,7 +170,7 @@ def _rate(inputs: Attempted, rate: RateCheck | None) -> Finding:
     return None
 
 
-def _complete(inputs: Attempted, rate: RateCheck | None) -> Finding:
+def _complete(inputs: Attempted, rate: RateCheck | None) -> Objection:
     window = inputs.window
     if window is None or (rate is not None and rate.missed and window.lead.cut):
         return None
@@ -197,7 +197,7 @@ def _worth(report: LoadReport | None) -> str:
     return "missing" if report is None else f"{report.verdict}: {report.reason or 'no reason given'}"
 
 
-def _provider_count(inputs: Attempted, rate: RateCheck | None) -> Finding:
+def _provider_count(inputs: Attempted, rate: RateCheck | None) -> Objection:
     counts = None if inputs.window is None else inputs.window.counts
     if counts is None or (rate is not None and rate.missed):
         return None
@@ -224,11 +224,11 @@ def _served(inputs: Attempted) -> str:
     return served_text(achieved, inputs.load.offered_rps)
 
 
-def _rig(inputs: Attempted, _rate: RateCheck | None) -> Finding:
+def _rig(inputs: Attempted, _rate: RateCheck | None) -> Objection:
     return rig_limits.breach(inputs)
 
 
-def _lag(inputs: Attempted, rate: RateCheck | None) -> Finding:
+def _lag(inputs: Attempted, rate: RateCheck | None) -> Objection:
     return rig_limits.gross_lag(inputs, missed=rate is not None and rate.missed)
 
 

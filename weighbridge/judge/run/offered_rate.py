@@ -23,13 +23,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from weighbridge.judge.figures.in_flight import in_flight_at_start, in_flight_max
 from weighbridge.judge.window import Client, Window
+from weighbridge.record.arrays import Floats
 from weighbridge.record.samples import SampleTable
-
-Floats = npt.NDArray[np.float64]
 
 SENT_SHARE = 0.99
 BACKLOG_COUNT = 5.0

@@ -15,14 +15,14 @@ import numpy.typing as npt
 from weighbridge import quantiles
 from weighbridge.judge.stats.bounds import Bounds, bounded, merged_bounds
 from weighbridge.judge.stats.intervals import interval, interval_of_run
+from weighbridge.record.arrays import Floats
 from weighbridge.record.figures import Absent, Interval, Percentile, PercentileIntervals, Timing, TimingOrAbsent
 
-Seconds = npt.NDArray[np.float64]
 SHARES: Mapping[Percentile, float] = {"p50": 0.50, "p95": 0.95, "p99": 0.99}
 NO_RUN = Absent(absent="no_accepted_run")
 
 
-def timing(values_s: Seconds, bounds_s: tuple[Seconds, Seconds] | None = None) -> Timing:
+def timing(values_s: Floats, bounds_s: tuple[Floats, Floats] | None = None) -> Timing:
     """Return the percentiles in ms of times in seconds, in the order of their start, with METHOD 5's rules.
 
     With 10 samples or more beyond a percentile it is a figure, with the interval of a single run; with 1–9 it keeps
@@ -35,14 +35,14 @@ def timing(values_s: Seconds, bounds_s: tuple[Seconds, Seconds] | None = None) -
     return made if bounds_s is None else bounded(made, _bounds(*bounds_s))
 
 
-def _bounds(least_s: Seconds, most_s: Seconds) -> Bounds:
+def _bounds(least_s: Floats, most_s: Floats) -> Bounds:
     """Return the percentiles of the least and of the most, in ms."""
     low, high = np.sort(least_s) * 1000.0, np.sort(most_s) * 1000.0
     ends = {name: (percentile_or_none(low, share), percentile_or_none(high, share)) for name, share in SHARES.items()}
     return {name: (a, b) for name, (a, b) in ends.items() if a is not None and b is not None}
 
 
-def _timing(values_ms: Seconds) -> Timing:
+def _timing(values_ms: Floats) -> Timing:
     ordered = np.sort(values_ms)
     count = len(ordered)
     few = few_samples(count)
@@ -58,7 +58,7 @@ def _timing(values_ms: Seconds) -> Timing:
     )
 
 
-def timing_or_absent(values_s: Seconds, absent: Absent, late_s: Seconds | None = None) -> TimingOrAbsent:
+def timing_or_absent(values_s: Floats, absent: Absent, late_s: Floats | None = None) -> TimingOrAbsent:
     """Return the timing of the finite values, or `absent` when there is none: the driver could not tell.
 
     `late_s` is by how much each value can be too large.

@@ -25,7 +25,7 @@ _MOST_LINES = 200_000
 # oha holds all lines in memory; larger prompts get fewer lines, and the printed share of repeats says so.
 _MOST_BYTES = 256 * 1024 * 1024
 _POOL_BYTES = 256 * 1024
-_MASK = 2**64 - 1
+_WORD_MASK = 2**64 - 1
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def _number(seed: int, purpose: str) -> int:
 
 def _scatter(number: int) -> int:
     """One-to-one scrambling of 64-bit numbers (the finalizer of SplitMix64): different in, different out."""
-    mixed = number * 0x9E3779B97F4A7C15 & _MASK
-    mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9 & _MASK
-    mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EB & _MASK
+    mixed = number * 0x9E3779B97F4A7C15 & _WORD_MASK
+    mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9 & _WORD_MASK
+    mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EB & _WORD_MASK
     return mixed ^ mixed >> 31

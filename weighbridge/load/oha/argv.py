@@ -25,8 +25,8 @@ _LONG_WITH_VALUE = frozenset({
 })
 # fmt: on
 _SHORT_WITH_VALUE = frozenset("ncpzqmHtAdDZFTaxrou")
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]*)\s*")
-_UNITS_S = {
+_OHA_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]*)\s*")
+_OHA_UNITS_S = {
     **dict.fromkeys(("ns", "nsec"), 1e-9),
     **dict.fromkeys(("us", "usec"), 1e-6),
     **dict.fromkeys(("ms", "msec"), 1e-3),
@@ -120,7 +120,7 @@ def _rate(text: str) -> float | None:
 
 
 def _seconds(text: str) -> float:
-    parts = _DURATION.findall(text)
-    if not parts or _DURATION.sub("", text).strip() or any(unit not in _UNITS_S for _, unit in parts):
+    parts = _OHA_DURATION.findall(text)
+    if not parts or _OHA_DURATION.sub("", text).strip() or any(unit not in _OHA_UNITS_S for _, unit in parts):
         raise InputError(f"{text!r} in the arguments of oha is no duration such as 30s")
-    return sum(float(amount) * _UNITS_S[unit] for amount, unit in parts)
+    return sum(float(amount) * _OHA_UNITS_S[unit] for amount, unit in parts)

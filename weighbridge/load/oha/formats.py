@@ -11,8 +11,8 @@ from weighbridge.load.contract.formats import Beside, Format, Formats, Found, Hi
 from weighbridge.load.contract.reading import ReportReading
 from weighbridge.load.oha.argv import OhaArguments, parse_argv
 from weighbridge.load.oha.output import read_json
-from weighbridge.load.oha.report import Given, oha_reading
-from weighbridge.load.oha.rows import CSV_HEADER, OhaRows, join, read_csv, read_sqlite, totals
+from weighbridge.load.oha.report import GivenOha, oha_reading
+from weighbridge.load.oha.rows import OHA_CSV_HEADER, OhaRows, join, read_csv, read_sqlite, totals
 from weighbridge.load.reports.document import open_report
 
 _MAPS = ("statusCodeDistribution", "errorDistribution", "latencyPercentiles", "responseTimeHistogram")
@@ -30,7 +30,7 @@ def _json(found: Found, _file: Path, beside: Beside) -> ReportReading:
     arguments = _arguments(beside)
     rows, notes = _sqlite_rows(beside.samples)
     return oha_reading(
-        Given(
+        GivenOha(
             totals=read_json(found.document or {}),
             rows=rows,
             arguments=arguments,
@@ -49,7 +49,7 @@ def _csv(found: Found, file: Path, beside: Beside) -> ReportReading:
     if stored is not None and joined is None:
         notes = (*notes, "the SQLite file given is of another run and was left out")
     return oha_reading(
-        Given(
+        GivenOha(
             totals=totals(rows, "csv"),
             rows=joined or rows,
             arguments=arguments,
@@ -66,7 +66,7 @@ def _sqlite(_found: Found, file: Path, beside: Beside) -> ReportReading:
     if rows is None:
         raise InputError("holds no samples", place=Place(file))
     return oha_reading(
-        Given(totals(rows, "sqlite"), rows, arguments, beside.tool_version, has_releases=True, notes=notes)
+        GivenOha(totals(rows, "sqlite"), rows, arguments, beside.tool_version, has_releases=True, notes=notes)
     )
 
 
@@ -84,7 +84,7 @@ def _sqlite_rows(samples: Path | None) -> tuple[OhaRows | None, tuple[str, ...]]
 FORMATS = Formats(
     formats=(
         Format("oha-sqlite", _sqlite, magic=b"SQLite format 3\0"),
-        Format("oha-csv", _csv, header=CSV_HEADER),
+        Format("oha-csv", _csv, header=OHA_CSV_HEADER),
         Format("oha-json", _json, claims=_is_oha),
     ),
     what="a report of oha in JSON or CSV, or its SQLite file",

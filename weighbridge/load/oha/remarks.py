@@ -16,7 +16,7 @@ from weighbridge.load.reports.failures import DEADLINE_ABORT
 from weighbridge.record.load_report import CLIENT_LIMITS
 
 # A send rate that falls short by more than this is not kept.
-_SENT_SHARE = 0.99
+_KEPT_RATE_SHARE = 0.99
 # With one request at a time it is the client that makes arrivals wait.
 _ONE_AT_A_TIME = 1
 
@@ -47,7 +47,7 @@ class Remarks:
     def rate_missed(self) -> bool:
         """Whether the samples show that requests left more slowly than asked for."""
         sent = self.samples.sent_rps if self.samples is not None else None
-        return self.offered_rps is not None and sent is not None and sent < _SENT_SHARE * self.offered_rps
+        return self.offered_rps is not None and sent is not None and sent < _KEPT_RATE_SHARE * self.offered_rps
 
     def flags(self) -> tuple[str, ...]:
         """Codes, in a fixed order."""

@@ -21,7 +21,7 @@ from weighbridge.record.load_report import LoadReport
 
 
 @dataclass(frozen=True)
-class Given:
+class GivenOha:
     """All that was handed in: `rows` are the samples, None without any; `has_releases`: they come from SQLite."""
 
     totals: OhaTotals
@@ -32,7 +32,7 @@ class Given:
     notes: tuple[str, ...] = ()
 
 
-def oha_reading(given: Given) -> ReportReading:
+def oha_reading(given: GivenOha) -> ReportReading:
     """Report and samples; InputError when the arguments belong to another run."""
     rows = given.rows if given.rows is not None and given.rows.by_status == _present(given.totals) else None
     totals = given.totals
@@ -66,7 +66,7 @@ def _present(totals: OhaTotals) -> dict[str, int]:
     return {status: amount for status, amount in sorted(totals.by_status.items()) if amount}
 
 
-def _report(given: Given, remarks: Remarks, verdict: OhaVerdict, corrected: Corrected) -> LoadReport:
+def _report(given: GivenOha, remarks: Remarks, verdict: OhaVerdict, corrected: Corrected) -> LoadReport:
     totals, counts = remarks.totals, remarks.counts
     lost = LostRequests(counts.answered_count, counts.lost_count(given.arguments))
     flags = (*verdict.flags, *totals.flags, *remarks.flags(), *flags_of(totals.response, lost))

@@ -22,11 +22,12 @@ from weighbridge.errors import InputError, Place
 from weighbridge.load.oha.totals import Generation, OhaTotals
 from weighbridge.load.reports.document import TruncatedReport
 from weighbridge.load.reports.fields import successes
-from weighbridge.load.reports.spreads import Floats, Spread, spread_of
+from weighbridge.load.reports.spreads import Spread, spread_of
+from weighbridge.record.arrays import Floats
 
-CSV_HEADER = "request-start,DNS,DNS+dialup,Response-delay,request-duration,bytes,status"
+OHA_CSV_HEADER = "request-start,DNS,DNS+dialup,Response-delay,request-duration,bytes,status"
 
-_COLUMNS = "start", "start_latency_correction", "end", "duration", "status", "len_bytes"
+_DATABASE_COLUMNS = "start", "start_latency_correction", "end", "duration", "status", "len_bytes"
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class OhaRows:
 
 def read_csv(text: str, file: Path) -> OhaRows:
     """Rows of oha's CSV; TruncatedReport when its last line is cut, InputError when a cell is no number."""
-    width = CSV_HEADER.count(",") + 1
+    width = OHA_CSV_HEADER.count(",") + 1
     last = text[text.rfind("\n", 0, -1) + 1 :]
     if not text.endswith("\n") or last.count(",") != width - 1:
         raise TruncatedReport(file, len(text.encode()), None)
@@ -110,15 +111,15 @@ def read_sqlite(file: Path) -> tuple[OhaRows, bool]:
     try:
         with closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro&immutable=1", uri=True)) as database:
             known = [column[1] for column in database.execute("PRAGMA table_info(oha)")]
-            if not set(_COLUMNS) <= set(known):
+            if not set(_DATABASE_COLUMNS) <= set(known):
                 raise InputError(
                     "holds no samples of oha", place=Place(file), expected="a table `oha` was looked for"
                 )
             last = " WHERE run = (SELECT max(run) FROM oha)" if "run" in known else ""
             # Streamed into one array: a list of tuples would take ten times the memory.
-            cells = chain.from_iterable(database.execute(f"SELECT {', '.join(_COLUMNS)} FROM oha{last}"))  # noqa: S608
+            cells = chain.from_iterable(database.execute(f"SELECT {', '.join(_DATABASE_COLUMNS)} FROM oha{last}"))  # noqa: S608
             table = np.fromiter((math.nan if cell is None else cell for cell in cells), np.float64).reshape(
-                -1, len(_COLUMNS)
+                -1, len(_DATABASE_COLUMNS)
             )
             older = bool(last) and database.execute("SELECT count(DISTINCT run) FROM oha").fetchone()[0] > 1
     except sqlite3.Error as error:

@@ -15,8 +15,8 @@ import numpy as np
 from weighbridge.load.oha.argv import OhaArguments
 from weighbridge.load.oha.rows import OhaRows
 from weighbridge.load.reports.grid import Grid, rebuild
-from weighbridge.load.reports.spreads import Floats
-from weighbridge.record.samples import OUTCOMES, SampleTable, from_columns
+from weighbridge.record.arrays import Floats
+from weighbridge.record.samples import SAMPLE_OUTCOMES, SampleTable, from_columns
 
 # An end computed from a slot may lie this much before the first byte that was measured: the pacer's own lateness.
 _SLACK_S = 0.05
@@ -88,7 +88,7 @@ def _with_missing(table: SampleTable, grid: Grid, missing: Literal["failed", "ce
     if not len(grid.untaken):
         return table
     nothing = np.full(len(grid.untaken), np.nan)
-    outcome = np.full(len(grid.untaken), OUTCOMES.index(missing), dtype=np.int64)
+    outcome = np.full(len(grid.untaken), SAMPLE_OUTCOMES.index(missing), dtype=np.int64)
     lost = from_columns(sent_s=nothing, end_s=nothing, intended_s=grid.untaken_s, outcome=outcome)
     joined = {c.name: np.concatenate([getattr(table, c.name), getattr(lost, c.name)]) for c in fields(SampleTable)}
     return _ordered(SampleTable(**joined))

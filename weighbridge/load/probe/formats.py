@@ -9,10 +9,9 @@ from typing import Any
 from weighbridge.errors import InputError, Place
 from weighbridge.load.contract.formats import Beside, Format, Formats, Found
 from weighbridge.load.contract.reading import ReportReading
+from weighbridge.load.probe.program.output import SCHEMA
 from weighbridge.load.probe.report import GivenProbe, probe_reading
 from weighbridge.load.probe.stored_tables import stored_tables
-
-SCHEMA = "weighbridge.probe/1"
 
 
 def _is_probe(document: Mapping[str, Any], file: Path) -> bool:

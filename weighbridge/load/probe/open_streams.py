@@ -18,14 +18,14 @@ from weighbridge.load.contract.formats import Formats
 from weighbridge.load.contract.patience import WRITING_S
 from weighbridge.load.contract.reading import ReportReading
 from weighbridge.load.probe.stream_opener.plan import StreamOpenerPlan, put
-from weighbridge.load.probe.stream_opener.report import CENSORED, REPORT, SCHEMA, WHOLE
+from weighbridge.load.probe.stream_opener.report import OK_OUTCOME, SCHEMA, STREAMS_REPORT, WITHOUT_END
 from weighbridge.matrix.loads import OpenStreamsLoad
 from weighbridge.record.figures import Absent
 from weighbridge.record.load_report import LoadReport
 from weighbridge.record.open_streams import OpenStreamsResult, OpenStreamsStep
 
 # The Python files that make the stream opener.
-PROGRAM_FOLDER = Path(__file__).parent / "stream_opener"
+STREAM_OPENER_FOLDER = Path(__file__).parent / "stream_opener"
 
 # Start of the program, and each look of its caller.
 _STARTING_S = 10.0
@@ -36,7 +36,7 @@ class StreamOpener:
     """Opens streams, more at each step."""
 
     name = "probe"
-    program: Path | OnPath | None = PROGRAM_FOLDER
+    program: Path | OnPath | None = STREAM_OPENER_FOLDER
     formats = Formats(formats=(), what="a report of the stream opener")
     capabilities = Capabilities(
         loads=frozenset({"streams"}), first_byte=frozenset(), unique_prompts=True, gaps=False, sees_stamps=False
@@ -58,7 +58,7 @@ class StreamOpener:
 
     def outputs(self, plan: LoadPlan, exit_code: int, stderr: bytes) -> LoadOutputs:
         """Files of that window."""
-        report = plan.out_dir / REPORT
+        report = plan.out_dir / STREAMS_REPORT
         return LoadOutputs(
             report=report if report.is_file() else None,
             samples=None,
@@ -112,7 +112,7 @@ def _result(document: Any) -> OpenStreamsResult:
     return OpenStreamsResult(
         points=tuple(OpenStreamsStep(**step) for step in document["steps"]),
         opened_count=document["opened_count"],
-        whole_count=document["outcomes"].get(WHOLE, 0),
+        whole_count=document["outcomes"].get(OK_OUTCOME, 0),
         broken=document["broken"],
         faults=document["faults"],
     )
@@ -121,7 +121,7 @@ def _result(document: Any) -> OpenStreamsResult:
 def _report(document: Any) -> LoadReport:
     """Tell the same as counts, for the sums on both sides of the gateway."""
     outcomes: dict[str, int] = document["outcomes"]
-    opened, whole, censored = document["opened_count"], outcomes.get(WHOLE, 0), outcomes.get(CENSORED, 0)
+    opened, whole, censored = document["opened_count"], outcomes.get(OK_OUTCOME, 0), outcomes.get(WITHOUT_END, 0)
     failed = opened - whole - censored
     return LoadReport(
         tool="probe",

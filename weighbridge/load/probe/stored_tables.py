@@ -7,7 +7,14 @@ from pathlib import Path
 
 from weighbridge.errors import InputError, Place
 from weighbridge.load.probe.program.output import EVENTS, LATE_TURNS, REQUESTS, SAMPLES
-from weighbridge.record.probe_tables import FORMER_REQUESTS, EventTable, LateTurns, RequestTable, Table, from_bytes
+from weighbridge.record.probe_tables import (
+    FORMER_REQUESTS,
+    EventTable,
+    LateTurns,
+    RequestTable,
+    TableType,
+    from_bytes,
+)
 from weighbridge.record.samples import SampleTable
 
 
@@ -36,7 +43,7 @@ def stored_tables(report: Path, samples: Path | None) -> StoredTables:
     )
 
 
-def stored_table(kind: type[Table], place: Path) -> Table | None:
+def stored_table(kind: type[TableType], place: Path) -> TableType | None:
     """Read one table; None where it is not there."""
     data = _data(place)
     return None if data is None else from_bytes(kind, data, origin=str(place))

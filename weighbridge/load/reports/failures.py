@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 # A worker that was cancelled at the deadline, idle or busy: it counts workers, never requests.
 DEADLINE_ABORT = "aborted due to deadline"
 
-_Parts = Sequence[tuple[str, str]]
+_ErrorParts = Sequence[tuple[str, str]]
 
-_NUMBER = re.compile(r"\bos error (\d{1,4})\b")
+_OS_ERROR_NUMBER = re.compile(r"\bos error (\d{1,4})\b")
 # Error numbers of Linux, and where they differ those of macOS: EMFILE, ENFILE; EADDRNOTAVAIL, EADDRINUSE; ENOMEM,
 # ENOBUFS; ENETUNREACH, EHOSTUNREACH. None of them is a server's doing.
 _CLIENT_NUMBERS: Mapping[int, str] = {
@@ -24,7 +24,7 @@ _CLIENT_NUMBERS: Mapping[int, str] = {
     **dict.fromkeys((12, 105, 55), "client_memory"),
     **dict.fromkeys((101, 113, 51, 65), "client_route"),
 }
-_CLIENT_PARTS: _Parts = (
+_CLIENT_PARTS: _ErrorParts = (
     ("too many open files", "client_files"),
     ("cannot assign requested address", "client_ports"),
     ("can't assign requested address", "client_ports"),
@@ -41,7 +41,7 @@ _CLIENT_PARTS: _Parts = (
     ("network is unreachable", "client_route"),
 )
 # How far a request came.
-_STAGES: _Parts = (
+_STAGES: _ErrorParts = (
     ("closed before message completed", "closed_before_answer"),
     ("operation was canceled", "closed_before_answer"),
     ("reading a body", "body_broken"),
@@ -53,7 +53,7 @@ _NUMBERS: Mapping[int, str] = {
     **dict.fromkeys((110, 60), "timeout"),
     **dict.fromkeys((32, 103, 104, 53, 54), "reset"),
 }
-_PARTS: _Parts = (
+_PARTS: _ErrorParts = (
     ("connection refused", "connect_refused"),
     ("timeout", "timeout"),
     ("timed out", "timeout"),
@@ -71,7 +71,7 @@ _PARTS: _Parts = (
 def classify(text: str) -> str:
     """Failure class of one error text; `other` for a wording that is not known."""
     lowered = text.lower()
-    found = _NUMBER.search(lowered)
+    found = _OS_ERROR_NUMBER.search(lowered)
     number = int(found[1]) if found else -1
     return (
         _CLIENT_NUMBERS.get(number)
@@ -93,5 +93,5 @@ def by_class(errors: Mapping[str, int]) -> dict[str, int]:
     return found
 
 
-def _by_part(lowered: str, parts: _Parts) -> str | None:
+def _by_part(lowered: str, parts: _ErrorParts) -> str | None:
     return next((name for part, name in parts if part in lowered), None)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from weighbridge.load.reports.spreads import Floats
+from weighbridge.record.arrays import Floats
 
 # A release that lies on the grid must not fall below its slot by the rounding of a division.
 _ROUNDING_SLOTS = 1e-6

@@ -9,13 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from weighbridge import quantiles
+from weighbridge.record.arrays import Floats
 from weighbridge.record.figures import Absent
 from weighbridge.record.load_report import Percentiles, PercentilesOrAbsent
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

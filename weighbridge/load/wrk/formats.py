@@ -11,7 +11,7 @@ from weighbridge.load.contract.formats import Beside, Format, Formats, Found, Hi
 from weighbridge.load.contract.reading import ReportReading
 from weighbridge.load.reports.document import open_report
 from weighbridge.load.wrk.report import GivenWrk, wrk_reading
-from weighbridge.load.wrk.samples import CSV_HEADER, WrkSamples, read_wrk_samples
+from weighbridge.load.wrk.samples import WRK_CSV_HEADER, WrkSamples, read_wrk_samples
 
 SCHEMA = "wrk-lua/1"
 
@@ -47,7 +47,7 @@ def _samples(_found: Found, file: Path, _beside: Beside) -> NoReturn:
 
 FORMATS = Formats(
     formats=(
-        Format("wrk-samples", _samples, header=CSV_HEADER),
+        Format("wrk-samples", _samples, header=WRK_CSV_HEADER),
         Format("wrk-json", _json, claims=_is_wrk),
     ),
     what="a report of our wrk script in JSON",

@@ -18,13 +18,13 @@ import numpy.typing as npt
 from weighbridge.errors import InputError, Place
 from weighbridge.load.reports.document import TruncatedReport
 from weighbridge.load.reports.spreads import Spread, spread_of
-from weighbridge.record.samples import OUTCOMES, SampleTable, from_columns
+from weighbridge.record.samples import SAMPLE_OUTCOMES, SampleTable, from_columns
 
-CSV_HEADER = "slot,scheduled_us,sent_us,done_us,status"
+WRK_CSV_HEADER = "slot,scheduled_us,sent_us,done_us,status"
 
 # wrk's timer may fire up to a millisecond early; a send that is earlier still was given the wrong slot.
 _EARLIEST_US = -2_000
-_FREE = "free_us"
+_FREE_COLUMN = "free_us"
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class WrkSamples:
             sent_s=self.sent_us / 1e6,
             end_s=np.where(answered, self.done_us / 1e6, np.nan),
             status=self.status,
-            outcome=np.where(answered, OUTCOMES.index("answered"), OUTCOMES.index("failed")),
+            outcome=np.where(answered, SAMPLE_OUTCOMES.index("answered"), SAMPLE_OUTCOMES.index("failed")),
             **columns,
         )
         return found.where(np.lexsort((self.sent_us, self.scheduled_us if has_schedule else self.sent_us)))
@@ -91,6 +91,6 @@ def read_wrk_samples(text: str, file: Path) -> WrkSamples:
         table = table.reshape(-1, len(names))
     except (ValueError, OverflowError) as error:
         raise InputError(f"is a damaged table of samples ({error})", place=Place(file)) from error
-    slot, scheduled_us, sent_us, done_us, status = table.T[: CSV_HEADER.count(",") + 1]
-    free_us = table[:, names.index(_FREE)] if _FREE in names else None
+    slot, scheduled_us, sent_us, done_us, status = table.T[: WRK_CSV_HEADER.count(",") + 1]
+    free_us = table[:, names.index(_FREE_COLUMN)] if _FREE_COLUMN in names else None
     return WrkSamples(slot, scheduled_us, sent_us, done_us, status, free_us)

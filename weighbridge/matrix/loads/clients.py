@@ -9,19 +9,10 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import ConfigDict, Field
 
-from weighbridge.matrix.loads.contract import (
-    STRICT,
-    CheckContext,
-    LoadPart,
-    Remark,
-    Target,
-    Timeout,
-    Warmup,
-    check_timeout,
-)
+from weighbridge.matrix.loads.contract import CheckContext, LoadPart, Remark, Target, Timeout, Warmup, check_timeout
 from weighbridge.matrix.loads.samples import few_samples
 from weighbridge.matrix.requests import AnswerSpec, Mode
-from weighbridge.matrix.strict import Strict, whole, whole_or_auto
+from weighbridge.matrix.strict import STRICT, Strict, whole, whole_or_auto
 from weighbridge.matrix.yamltext import KeyPath
 
 # A closed loop counts over so many requests of each client, or for so long, whichever comes first (METHOD section 2).

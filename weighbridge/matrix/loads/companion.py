@@ -18,8 +18,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, ConfigDict, Field
 
 from weighbridge import quantiles
-from weighbridge.matrix.loads.contract import STRICT
-from weighbridge.matrix.strict import refused, shown
+from weighbridge.matrix.strict import STRICT, refused, shown
 
 # What a matrix may say: by the rule above, not at all, or requests per second.
 CompanionRate = Literal["auto", "off"] | float

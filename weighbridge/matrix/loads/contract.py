@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Generic, Literal, TypeVar
 
-from pydantic import ConfigDict
-
 from weighbridge.errors import InputError, Place
 from weighbridge.matrix.requests import AnswerSpec, Mode
 from weighbridge.matrix.strict import duration, whole
@@ -22,9 +20,6 @@ Remark = tuple[str, KeyPath, str]
 
 Warmup = Annotated[int, whole(0, 100_000)]
 Timeout = Annotated[float, duration(0.001, 3600)]
-
-# Loads are kept in records as they are: strict, and no key more.
-STRICT = ConfigDict(strict=True, extra="forbid")
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import ConfigDict, Field
 
 from weighbridge.errors import InputError
-from weighbridge.matrix.loads.contract import STRICT, CheckContext, LoadPart, Remark, Target
+from weighbridge.matrix.loads.contract import CheckContext, LoadPart, Remark, Target
 from weighbridge.matrix.requests import AnswerSpec, Mode
-from weighbridge.matrix.strict import Strict, duration, whole
+from weighbridge.matrix.strict import STRICT, Strict, duration, whole
 from weighbridge.matrix.yamltext import KeyPath
 
 # Each open stream is two connections of the gateway and as many open files.

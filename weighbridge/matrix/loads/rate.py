@@ -18,22 +18,13 @@ from weighbridge.matrix.loads.companion import (
     companion_for,
     most_rps,
 )
-from weighbridge.matrix.loads.contract import (
-    STRICT,
-    CheckContext,
-    LoadPart,
-    Remark,
-    Target,
-    Timeout,
-    Warmup,
-    check_timeout,
-)
+from weighbridge.matrix.loads.contract import CheckContext, LoadPart, Remark, Target, Timeout, Warmup, check_timeout
 from weighbridge.matrix.loads.samples import few_samples
 from weighbridge.matrix.requests import AnswerSpec, Mode
-from weighbridge.matrix.strict import Strict, duration, number, refused, whole_or_auto
+from weighbridge.matrix.strict import STRICT, Strict, duration, number, refused, whole_or_auto
 from weighbridge.matrix.yamltext import KeyPath
+from weighbridge.units import DAY_S
 
-DAY_S = 24 * 3600.0
 # More than this in one window is a slip of the pen, not a measurement.
 REQUEST_LIMIT = 10_000_000
 # What a response may take beyond the provider's own time before a cap on connections is felt (METHOD section 2).

@@ -5,10 +5,11 @@ Errors are those of mixed lanes, of median blocks.
 
 from __future__ import annotations
 
-from weighbridge.publish.calibration.certificate import AROUND, FIGURES
+from weighbridge.publish.calibration.certificate import AROUND
 from weighbridge.publish.text import numbers
 from weighbridge.publish.text.sanitise import plain
 from weighbridge.record.certificate import Certificate, DelayResult
+from weighbridge.record.figures import PERCENTILES
 
 _MOST_NAMED = 3
 
@@ -53,7 +54,7 @@ def _errors(found: Certificate) -> str:
     rows = [row for row in found.known_delays if row.judged and row.arrangement == "mixed"]
     reported = [
         f"{numbers.us(max(errors))} µs at {figure}"
-        for figure in FIGURES
+        for figure in PERCENTILES
         if (errors := [abs(row.added_error_ms) for row in rows if row.figure == figure])
     ]
     if not reported:
@@ -75,7 +76,7 @@ def _fineness(found: Certificate) -> str:
         return f"What this host cannot tell apart was not measured; {faults}."
     reported = [
         f"±{numbers.us(max(one.half_width_ms for one in widths if one.figure == figure))} µs at {figure}"
-        for figure in FIGURES
+        for figure in PERCENTILES
         if any(one.figure == figure for one in widths)
     ]
     return (

@@ -24,10 +24,9 @@ from weighbridge.publish.views.views import (
     TableRow,
 )
 from weighbridge.record.certificate import Certificate, DelayResult, DriverBaseline, Resolution
-from weighbridge.record.figures import Absent, Figure
+from weighbridge.record.figures import PERCENTILES, Absent, Figure
 from weighbridge.record.summary import Summary
 
-FIGURES = ("p50", "p95", "p99")
 AROUND = {
     "quiet": "on a quiet machine",
     "busy": "beside an injected noisy neighbour",
@@ -107,8 +106,8 @@ def delays_table(found: Certificate, anchor: str) -> Table:
         columns=(
             TableColumn("delay", "Delay"),
             number_column("known p50", "Known p50, ms"),
-            *(number_column(name, f"Error of added {name}, µs") for name in FIGURES),
-            *(number_column(name, f"Error of shift {name}, µs") for name in FIGURES),
+            *(number_column(name, f"Error of added {name}, µs") for name in PERCENTILES),
+            *(number_column(name, f"Error of shift {name}, µs") for name in PERCENTILES),
             number_column("n", "Requests in the smallest block"),
             TableColumn("outcome", "Outcome"),
         ),

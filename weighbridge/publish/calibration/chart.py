@@ -16,7 +16,7 @@ from weighbridge.publish.text.sanitise import code, plain
 from weighbridge.publish.views.views import Chart
 from weighbridge.record.certificate import Certificate, DelayResult
 
-ADDED, SHIFT = "error of the added time", "error of the shift"
+ADDED_ERROR, SHIFT = "error of the added time", "error of the shift"
 _TITLE = "How far off known delays were found"
 _DESCRIPTION = (
     "Size of the error in µs, on a logarithmic axis: a dot for p50, a line to p95, and the errors of p50, p95 and "
@@ -30,11 +30,14 @@ _LEAST_US = 1.0
 def certificate_chart(found: Certificate, anchor: str) -> tuple[Chart, ...]:
     """Draw the chart of a certificate; none without a known delay."""
     data = [
-        _datum(group.panel, rows, who) for group in grouped(found) for rows in group.delays for who in (ADDED, SHIFT)
+        _datum(group.panel, rows, who)
+        for group in grouped(found)
+        for rows in group.delays
+        for who in (ADDED_ERROR, SHIFT)
     ]
     if not data:
         return ()
-    spec = specification("size of the error, µs", data, Looks((ADDED, SHIFT), baseline=SHIFT))
+    spec = specification("size of the error, µs", data, Looks((ADDED_ERROR, SHIFT), baseline=SHIFT))
     name = f"{anchor}-chart-calibration"
     return (drawn(spec, Chart(name, _TITLE, _DESCRIPTION, code(f"charts/{name}.svg"), Markup())),)
 
@@ -56,5 +59,5 @@ def _datum(panel: str, rows: tuple[DelayResult, ...], who: str) -> dict[str, Any
 
 
 def _size_us(row: DelayResult, who: str) -> float:
-    error_ms = row.added_error_ms if who == ADDED else row.shift_error_ms
+    error_ms = row.added_error_ms if who == ADDED_ERROR else row.shift_error_ms
     return max(_LEAST_US, round(1000 * abs(error_ms), 1))

@@ -9,20 +9,13 @@ from collections.abc import Sequence
 
 from tabulate import tabulate
 
-from weighbridge.publish.calibration.certificate import (
-    FIGURES,
-    facts,
-    grouped,
-    outcome,
-    own_certificate,
-    verdict_text,
-)
+from weighbridge.publish.calibration.certificate import facts, grouped, outcome, own_certificate, verdict_text
 from weighbridge.publish.text import numbers
 from weighbridge.publish.text.sanitise import plain
+from weighbridge.publish.views.cells import GREY
 from weighbridge.record.certificate import Certificate, DelayResult
+from weighbridge.record.figures import PERCENTILES
 from weighbridge.record.summary import Summary
-
-_GREY = "?"
 
 
 def certificate_text(summary: Summary) -> str:
@@ -39,9 +32,9 @@ def _delays(found: Certificate) -> str:
     heads = [
         "delay",
         "known\np50, ms",
-        *(f"error of\nadded {name}" for name in FIGURES),
-        *(f"worst\n{name}" for name in FIGURES),
-        *(f"error of\nshift {name}" for name in FIGURES),
+        *(f"error of\nadded {name}" for name in PERCENTILES),
+        *(f"worst\n{name}" for name in PERCENTILES),
+        *(f"error of\nshift {name}" for name in PERCENTILES),
         "n",
         "outcome",
     ]
@@ -59,7 +52,7 @@ def _row(rows: Sequence[DelayResult]) -> list[str]:
     return [
         plain(first.delay, limit=60),
         numbers.ms(first.known_ms),
-        *(numbers.us(row.added_error_ms) + ("" if row.judged else _GREY) for row in rows),
+        *(numbers.us(row.added_error_ms) + ("" if row.judged else GREY) for row in rows),
         *(numbers.us(row.worst_added_error_ms) for row in rows),
         *(numbers.us(row.shift_error_ms) for row in rows),
         numbers.count(first.sample_count),

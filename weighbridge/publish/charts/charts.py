@@ -34,7 +34,7 @@ from weighbridge.record.summary import CellSummary, Summary
 _COLOURS = ("#3a7fc1", "#c2701c", "#2a9168", "#8f66c9", "#cc4b6f", "#238a9c", "#8a7a1f")
 _SHAPES = ("circle", "square", "diamond", "triangle-up", "cross", "triangle-down", "triangle-right")
 _BASELINE_COLOUR, _BASELINE_SHAPE = "#7b8794", "triangle-left"
-_WIDTHS, _STEP = {1: 520, 2: 340}, 18
+_WIDTHS, _ROW_STEP = {1: 520, 2: 340}, 18
 _LOG_FROM = 40.0
 
 _FONT = "system-ui, -apple-system, Segoe UI, Arial, sans-serif"
@@ -208,7 +208,7 @@ def specification(axis_title: str, rows: list[dict[str, Any]], looks: Looks) -> 
         "data": {"values": rows},
         "facet": {"field": "panel", "type": "ordinal", "sort": panels, "header": header},
         "columns": columns,
-        "spec": {"width": _WIDTHS[columns], "height": {"step": _STEP}, "layer": _layers(place, x, looks)},
+        "spec": {"width": _WIDTHS[columns], "height": {"step": _ROW_STEP}, "layer": _layers(place, x, looks)},
         "config": _CONFIG,
     }
 

@@ -10,14 +10,14 @@ from weighbridge.publish.text.load_wording import load_text
 from weighbridge.publish.text.sanitise import plain
 from weighbridge.publish.text.wording import SELF_REPORTED_TEXT
 from weighbridge.publish.views.cells import Notes, absent_cell, span_text
-from weighbridge.publish.views.columns import Show, cells_of, columns_of, groups_of, number_column
+from weighbridge.publish.views.columns import P50_P95, Show, cells_of, columns_of, groups_of, number_column
 from weighbridge.publish.views.conditions import heading
 from weighbridge.publish.views.headline import added_of, measures_added
 from weighbridge.publish.views.labels import Names, is_baseline
 from weighbridge.publish.views.rows import RowMaker, gateway_cell, head_columns, sections
 from weighbridge.publish.views.shared import BASELINE_ABSENT, flag_marks, has_figures, loaded_warning
 from weighbridge.publish.views.views import Section, Table, TableCell, TableColumn, TableGroup, TableRow
-from weighbridge.record.figures import Absent, Percentile
+from weighbridge.record.figures import Absent
 from weighbridge.record.probe_counts import StampCounts
 from weighbridge.record.summary import CellSummary, Slope, Summary
 
@@ -29,19 +29,18 @@ _LEGS_TEXT = (
     "Stamps: responses whose own two instants came through whole, of all attempts; the others have no added time. "
     "In late turns: responses that our own loop may have been late to send or read; they count as they were measured."
 )
-_SLOPE_TEXT = (
+_ADDED_SLOPE_TEXT = (
     "The p50 of added time as a straight line through cells that differ in nothing but payload or answer: one line "
     "for each block, then the median over the blocks with its interval. Farthest is the "
     "largest distance of a point from its line."
 )
-_AXES = {"payload_kib": "KiB of prompt", "answer_chunks": "chunk of answer"}
-_FIGURES: Mapping[str, str] = {
+_SLOPE_UNITS = {"payload_kib": "KiB of prompt", "answer_chunks": "chunk of answer"}
+_SLOPE_FIGURES: Mapping[str, str] = {
     "added_ms": "to the end of a non-streaming response",
     "added_first_ms": "to the first content of a stream",
     "added_total_ms": "to the end of a stream",
 }
-_PAIR: tuple[Percentile, ...] = ("p50", "p95")
-_FLAGS = frozenset(
+_PARTS_FLAGS = frozenset(
     {
         "no_stamps",
         "no_keep_alive",
@@ -55,12 +54,16 @@ _FLAGS = frozenset(
     }
 )
 _LEGS = (
-    Show("added_ms", percentiles=_PAIR, by_mode=True),
-    Show("request_path_ms", percentiles=_PAIR),
-    Show("response_path_ms", percentiles=_PAIR),
+    Show("added_ms", percentiles=P50_P95, by_mode=True),
+    Show("request_path_ms", percentiles=P50_P95),
+    Show("response_path_ms", percentiles=P50_P95),
 )
-_CONNECTIONS = (Show("connect_ms", percentiles=("p50",)), Show("connections_per_request"), Show("first_request_ms"))
-_CLAIMS = (Show("self_reported_ms", percentiles=_PAIR), Show("self_reported_difference_ms", percentiles=_PAIR))
+_CONNECTION_COLUMNS = (
+    Show("connect_ms", percentiles=("p50",)),
+    Show("connections_per_request"),
+    Show("first_request_ms"),
+)
+_CLAIMS = (Show("self_reported_ms", percentiles=P50_P95), Show("self_reported_difference_ms", percentiles=P50_P95))
 
 
 def legs_tables(summary: Summary, names: Names, anchor: str) -> tuple[Table, ...]:
@@ -77,7 +80,7 @@ def _legs_table(summary: Summary, names: Names, anchor: str) -> Table:
     notes = Notes()
     cells = [cell for cell in summary.cells if has_figures(cell) and not _is_not_reported(cell)]
     claims = any(cell.has("self_reported_ms") for cell in cells)
-    groups = (*_LEGS, *_CONNECTIONS, *(_CLAIMS if claims else ()))
+    groups = (*_LEGS, *_CONNECTION_COLUMNS, *(_CLAIMS if claims else ()))
 
     def make(cell: CellSummary) -> tuple[TableCell, ...]:
         made = [one for group in groups for one in _times(cell, group, notes)]
@@ -97,7 +100,7 @@ def _legs_table(summary: Summary, names: Names, anchor: str) -> Table:
             *groups_of(groups),
             TableGroup("", 1),
         ),
-        sections=sections(names, cells, RowMaker(make, lambda cell: flag_marks(cell, notes, _FLAGS))),
+        sections=sections(names, cells, RowMaker(make, lambda cell: flag_marks(cell, notes, _PARTS_FLAGS))),
         footnotes=notes.footnotes(),
         warning=loaded_warning(summary),
         empty="No cell has it.",
@@ -150,7 +153,7 @@ def _slopes_table(summary: Summary, names: Names, anchor: str) -> Table:
     return Table(
         id=f"{anchor}-slopes",
         title="Added time per KiB and per chunk",
-        caption=(_SLOPE_TEXT, heading(summary)),
+        caption=(_ADDED_SLOPE_TEXT, heading(summary)),
         columns=(
             TableColumn("Gateway", "Gateway"),
             TableColumn("Cells", "Cell"),
@@ -175,7 +178,7 @@ def _slope_row(names: Names, slope: Slope, cell: CellSummary) -> TableRow:
         (
             gateway_cell(names, cell),
             TableCell(_where(names, slope, cell), label="Cells", small=_places(slope)),
-            TableCell(_AXES[slope.axis], label="Per", small=_FIGURES[slope.figure]),
+            TableCell(_SLOPE_UNITS[slope.axis], label="Per", small=_SLOPE_FIGURES[slope.figure]),
             TableCell(numbers.fine_us(slope.slope_ms), label="Slope, µs", small=small, css="n lead"),
             TableCell("baseline" if is_baseline(cell) else direct, label="Direct, µs", css="n"),
             TableCell(numbers.fine_us(slope.intercept_ms), label="At zero, µs", css="n"),

@@ -19,7 +19,7 @@ from weighbridge.publish.views.rows import RowMaker, head_columns, sections
 from weighbridge.publish.views.shared import flag_marks, loaded_warning, spread_text
 from weighbridge.publish.views.views import Table, TableGroup
 from weighbridge.record.figures import Absent, Figure
-from weighbridge.record.metrics import METRICS, Metric, MetricKey, ValueKey
+from weighbridge.record.metrics import METRICS, PER_REQUEST, Metric, MetricKey, ValueKey
 from weighbridge.record.summary import CellSummary, Summary
 
 _CPU_TEXT = (
@@ -27,7 +27,7 @@ _CPU_TEXT = (
     "it with what that leaves open (±). Compare rows of one load only: a request costs more CPU at a low rate than "
     "at a high one, for cores sleep in between."
 )
-_SLOPE_TEXT = (
+_CPU_SLOPE_TEXT = (
     "The slope is what one more request a second takes, by a line through the rates of each block: idle use is no "
     "part of it, and neither is what a core costs that goes to sleep between two requests."
 )
@@ -50,20 +50,17 @@ _STREAM_TEXT = (
 _FLUSH_TEXT = "Flushes are those of the whole device under the state folder, whoever made them."
 
 
-_FLAGS = frozenset({"backlog_growing", "idle_cpu_large", "memory_order", "retried"})
-
-
-_EACH = "per request"
+_COST_FLAGS = frozenset({"backlog_growing", "idle_cpu_large", "memory_order", "retried"})
 
 
 def _name(metric: Metric) -> str:
     """Return the name of a figure in a sentence."""
-    return metric.label if metric.group in ("", _EACH) else f"{metric.group} {metric.label}"
+    return metric.label if metric.group in ("", PER_REQUEST) else f"{metric.group} {metric.label}"
 
 
 def _full(metric: Metric) -> str:
     """Return the heading of a figure where no group stands above it."""
-    return _capital(metric.label if metric.group in ("", _EACH) else f"{metric.group}, {metric.label}")
+    return _capital(metric.label if metric.group in ("", PER_REQUEST) else f"{metric.group}, {metric.label}")
 
 
 def _undelivered(cell: CellSummary) -> str:
@@ -112,18 +109,18 @@ _KEYS: tuple[ValueKey, ...] = (
     "memory_per_stream_bytes",
     "drain_s",
 )
-_SMALL: Mapping[MetricKey, Callable[[CellSummary], str]] = {
+_SMALL_PRINT: Mapping[MetricKey, Callable[[CellSummary], str]] = {
     "cpu_ms_per_request": _beside_cpu,
     "flushes_per_request": _idle_flushes,
     "memory_per_stream_bytes": _interval,
     "drain_s": _undelivered,
 }
-_COLUMNS = tuple(
+_COST_COLUMNS = tuple(
     Show(
         key,
         label=_full(METRICS[key]),
         css="lead" if key == "cpu_ms_per_request" else "",
-        small=_SMALL.get(key, lambda _: ""),
+        small=_SMALL_PRINT.get(key, lambda _: ""),
         write=BUSY.write if key == BUSY.key else None,
     )
     for key in _KEYS
@@ -136,11 +133,11 @@ def cost_table(summary: Summary, names: Names, anchor: str) -> Table:
     cells = [
         cell for cell in summary.cells if not is_baseline(cell) and (cell.runs_accepted or has_open_streams(cell))
     ]
-    found = shown(_COLUMNS, cells)
+    found = shown(_COST_COLUMNS, cells)
     heads = head_columns(names)
     maker = RowMaker(
         lambda cell: cells_of(cell, found, notes),
-        lambda cell: flag_marks(cell, notes, _FLAGS),
+        lambda cell: flag_marks(cell, notes, _COST_FLAGS),
     )
     return Table(
         id=f"{anchor}-cost",
@@ -161,7 +158,7 @@ def _texts(there: Sequence[Show], cells: Sequence[CellSummary]) -> tuple[str, ..
     found = []
     if "cpu_ms_per_request" in keys:
         found.append(f"{_CPU_TEXT} {_source_text(cells)}".strip())
-    beside: tuple[tuple[MetricKey, str], ...] = (("cpu_slope_ms", _SLOPE_TEXT), ("busy_ratio", _BUSY_TEXT))
+    beside: tuple[tuple[MetricKey, str], ...] = (("cpu_slope_ms", _CPU_SLOPE_TEXT), ("busy_ratio", _BUSY_TEXT))
     found += [text for key, text in beside if key in keys]
     if groups & {"RSS", "PSS"}:
         whole_life = any("lifetime" in cell.words("rss_peak_from") for cell in cells)
@@ -181,7 +178,7 @@ def _source_text(cells: Sequence[CellSummary]) -> str:
 
 def _missing_text(there: Sequence[Show], cells: Sequence[CellSummary]) -> tuple[str, ...]:
     by_reason: dict[str, list[str]] = {}
-    for one in _COLUMNS:
+    for one in _COST_COLUMNS:
         if one not in there:
             reasons = {absence_text(found) for cell in cells if isinstance(found := one.of(cell), Absent)}
             text = " or ".join(sorted(reasons)) or "no accepted run"

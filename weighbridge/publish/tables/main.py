@@ -25,7 +25,7 @@ from weighbridge.publish.views.views import Table, TableCell, TableColumn, Table
 from weighbridge.record.figures import Absent
 from weighbridge.record.summary import CellSummary, Summary
 
-_MODES = {"plain": "non-streaming responses", "stream": "streams"}
+_MODE_HEADINGS = {"plain": "non-streaming responses", "stream": "streams"}
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def load_tables(summary: Summary, names: Names, anchor: str) -> tuple[Table, ...
     """Return one table for each kind of load and each mode that the campaign has."""
     tables = []
     for kind, of_kind in by_kind(summary.cells).items():
-        for mode in _MODES:
+        for mode in _MODE_HEADINGS:
             cells = [cell for cell in of_kind if cell.mode == mode]
             if cells:
                 tables.append(_table(summary, names, cells, f"{anchor}-{kind}-{mode}"))
@@ -70,7 +70,7 @@ def _table(summary: Summary, names: Names, cells: list[CellSummary], table_id: s
     heads = head_columns(names)
     return Table(
         id=table_id,
-        title=f"{LOAD_WORDS[kind].heading}: {_MODES[cells[0].mode]}",
+        title=f"{LOAD_WORDS[kind].heading}: {_MODE_HEADINGS[cells[0].mode]}",
         caption=(
             " ".join(_caption(kind, layout)),
             setting_text(summary, names, cells),

@@ -38,7 +38,7 @@ _GENERATOR = (
     Show("achieved_rps", title="Achieved/s"),
     Show("rate_error_ratio", absent=_no_error),
 )
-_REPEATED = Show("prompts_repeated_ratio")
+_REPEATED_COLUMN = Show("prompts_repeated_ratio")
 _PACING = (
     Show("dispatch_lag_ms", label="Lag", percentiles=_ENDS),
     Show("release_lateness_ms", label="Lateness", percentiles=_ENDS),
@@ -101,7 +101,7 @@ def driver_table(summary: Summary, names: Names, anchor: str) -> Table:
     """Tabulate offered and achieved rate, send-rate error, lag and lateness of the load generator in each cell."""
     notes = Notes()
     cells = [cell for cell in summary.cells if cell.runs_accepted or cell.has("achieved_rps")]
-    repeated = shown((_REPEATED,), cells)
+    repeated = shown((_REPEATED_COLUMN,), cells)
     found = (*_GENERATOR, *repeated, *_PACING)
 
     def make(cell: CellSummary) -> tuple[TableCell, ...]:

@@ -14,13 +14,13 @@ from weighbridge.publish.text import numbers
 from weighbridge.publish.text.sanitise import plain
 from weighbridge.publish.text.wording import FIDELITIES, absence_text
 from weighbridge.publish.views.cells import Notes, absent_cell
-from weighbridge.publish.views.columns import Show, cells_of, columns_of, groups_of, shown
+from weighbridge.publish.views.columns import P50_P95, Show, cells_of, columns_of, groups_of, shown
 from weighbridge.publish.views.conditions import heading
 from weighbridge.publish.views.labels import Names
 from weighbridge.publish.views.rows import RowMaker, head_columns, sections
 from weighbridge.publish.views.shared import flag_marks, has_figures, loaded_warning, message
 from weighbridge.publish.views.views import Table, TableCell, TableGroup
-from weighbridge.record.figures import Absent, Percentile
+from weighbridge.record.figures import Absent
 from weighbridge.record.probe_counts import Fidelity
 from weighbridge.record.summary import CellSummary, Summary
 
@@ -51,14 +51,13 @@ VERDICT_TEXT = (
     f"above {STALL_FACTOR} times the provider's own (which counts as {_STALL_MS:g} ms at least)."
 ).replace("%", " %")
 
-_TIMES = (Show("ttfb_ms"), Show("ttft_ms"), Show("response_ms"))
-_PAIR: tuple[Percentile, ...] = ("p50", "p95")
+_STREAM_TIMES = (Show("ttfb_ms"), Show("ttft_ms"), Show("response_ms"))
 _CHUNKS = (
-    Show("gap_ms", percentiles=_PAIR),
-    Show("forwarding_ms", percentiles=_PAIR),
-    Show("gap_distortion_ms", percentiles=_PAIR),
+    Show("gap_ms", percentiles=P50_P95),
+    Show("forwarding_ms", percentiles=P50_P95),
+    Show("gap_distortion_ms", percentiles=P50_P95),
 )
-_FLAGS = frozenset({"responses_changed", "events_merged", "stalls", "mock_late", "probe_late", "no_stamps"})
+_STREAM_FLAGS = frozenset({"responses_changed", "events_merged", "stalls", "mock_late", "probe_late", "no_stamps"})
 
 
 def stream_tables(summary: Summary, names: Names, anchor: str) -> tuple[Table, ...]:
@@ -87,7 +86,7 @@ def _nothing(cells: Sequence[CellSummary], anchor: str) -> Table:
 
 def _times_table(summary: Summary, names: Names, cells: Sequence[CellSummary], anchor: str) -> Table:
     notes = Notes()
-    groups = shown(_TIMES, cells)
+    groups = shown(_STREAM_TIMES, cells)
 
     def make(cell: CellSummary) -> tuple[TableCell, ...]:
         if not has_figures(cell):
@@ -112,22 +111,22 @@ def _chunks_table(summary: Summary, names: Names, cells: Sequence[CellSummary], 
 
     def make(cell: CellSummary) -> tuple[TableCell, ...]:
         if not has_figures(cell) and not isinstance(cell.fidelity, Fidelity):
-            return (_message_cell(cell, 2 * len(_CHUNKS) + len(_WORDS)),)
-        return cells_of(cell, (*_CHUNKS, *_WORDS), notes)
+            return (_message_cell(cell, 2 * len(_CHUNKS) + len(_WORD_COLUMNS)),)
+        return cells_of(cell, (*_CHUNKS, *_WORD_COLUMNS), notes)
 
     heads = head_columns(names)
     return Table(
         id=f"{anchor}-chunks",
         title="Streams as they arrive",
         caption=(_CHUNKS_TEXT, VERDICT_TEXT, heading(summary)),
-        columns=(*heads, *columns_of((*_CHUNKS, *_WORDS))),
+        columns=(*heads, *columns_of((*_CHUNKS, *_WORD_COLUMNS))),
         groups=(
             TableGroup("", len(heads)),
             *groups_of(_CHUNKS),
             TableGroup("Chunks", 3),
             TableGroup("Answers", 2),
         ),
-        sections=sections(names, cells, RowMaker(make, lambda cell: flag_marks(cell, notes, _FLAGS))),
+        sections=sections(names, cells, RowMaker(make, lambda cell: flag_marks(cell, notes, _STREAM_FLAGS))),
         footnotes=notes.footnotes(),
         warning=loaded_warning(summary),
     )
@@ -163,7 +162,7 @@ def _fidelity(cell: CellSummary, notes: Notes) -> TableCell:
     return TableCell(FIDELITIES[found.level], small=", ".join(wrong) or same)
 
 
-_WORDS = (
+_WORD_COLUMNS = (
     Show("coalesced_ratio"),
     Show("stall_count"),
     Show("buffering", make=_buffering),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import time
 from types import TracebackType
-from typing import Protocol, Self, TextIO
+from typing import Self, TextIO
 
 from rich.console import Console
 from rich.live import Live
@@ -17,29 +17,11 @@ from rich.text import Text
 
 from weighbridge.publish.text import numbers
 from weighbridge.publish.text.sanitise import plain
+from weighbridge.record.progress import Progress
 
 # Where no terminal shows one moving line, a step that only counts on is told again after this time.
 _AGAIN_S = 15.0
-_DIGITS = re.compile(r"\d+")
-
-
-class Progress(Protocol):
-    """How far a campaign is."""
-
-    @property
-    def done_count(self) -> int:
-        """Windows that are done."""
-        ...
-
-    @property
-    def total_count(self) -> int:
-        """Windows in all."""
-        ...
-
-    @property
-    def remaining_s(self) -> float:
-        """Estimated time left."""
-        ...
+_DIGIT_RUN = re.compile(r"\d+")
 
 
 class ConsoleListener:
@@ -66,7 +48,7 @@ class ConsoleListener:
         if self._console.is_terminal:
             self._move(shown)
             return
-        step = _DIGITS.sub("#", shown)
+        step = _DIGIT_RUN.sub("#", shown)
         if step == self._last_step and time.monotonic() - self._last_printed_s < _AGAIN_S:
             return
         self._last_step, self._last_printed_s = step, time.monotonic()

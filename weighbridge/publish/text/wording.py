@@ -6,14 +6,12 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from weighbridge.judge.run.sentences import failed_text
+from weighbridge.matrix.model import Grade
 from weighbridge.publish.text.sanitise import plain
-from weighbridge.record.campaign import Grade
 from weighbridge.record.coded import CampaignWarning
 from weighbridge.record.codes import FLAGS, REASONS
 from weighbridge.record.figures import Absent
 from weighbridge.record.summary import CellSummary
-
-MOCK_LABEL = "mock, not a product"
 
 ADDED_TEXT = (
     "Added time is what one request took at the client minus what the provider itself took for it: (t1 − t0) − (send "

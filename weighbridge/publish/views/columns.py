@@ -24,6 +24,9 @@ from weighbridge.record.measured import FigureValue
 from weighbridge.record.metrics import METRICS, Metric, MetricKey
 from weighbridge.record.summary import CellSummary
 
+# Percentiles where a table has no room for three.
+P50_P95: tuple[Percentile, ...] = ("p50", "p95")
+
 Write = Callable[[float], str]
 
 # How a number of each unit is written; those that a spread is worth a line of its own.

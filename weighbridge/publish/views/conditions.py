@@ -19,7 +19,7 @@ from weighbridge.record.figures import Timing
 from weighbridge.record.summary import CellSummary, Summary
 
 # How drivers are worded; one that is not here has its name.
-_DRIVERS = {"probe": "the built-in probe"}
+_DRIVER_WORDS = {"probe": "the built-in probe"}
 
 
 def setting_text(summary: Summary, names: Names, cells: Sequence[CellSummary]) -> str:
@@ -39,7 +39,7 @@ def setting_text(summary: Summary, names: Names, cells: Sequence[CellSummary]) -
 def drivers_text(cells: Sequence[CellSummary]) -> str:
     """Tell who drove, and whose the added times are where it was another."""
     drivers = dict.fromkeys(cell.driver for cell in cells)
-    reported = f"Driven by {numbers.listed([_DRIVERS.get(driver, driver) for driver in drivers])}"
+    reported = f"Driven by {numbers.listed([_DRIVER_WORDS.get(driver, driver) for driver in drivers])}"
     has_companion = any(cell.load.companion and isinstance(added_of(cell), Timing) for cell in cells)
     whose = "; added time is measured by the companion probe, a part of the rate" if has_companion else ""
     return reported + whose

@@ -15,8 +15,7 @@ from weighbridge.matrix.requests import AnswerSpec
 from weighbridge.publish.text import numbers
 from weighbridge.publish.text.load_wording import load_text
 from weighbridge.publish.text.sanitise import plain
-from weighbridge.publish.text.wording import MOCK_LABEL
-from weighbridge.record.summary import CellSummary, GatewaySummary, Summary
+from weighbridge.record.summary import MOCK_LABEL, CellSummary, GatewaySummary, Summary
 
 _MODES = ("plain", "stream")
 # What readers call the modes of a matrix.

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from weighbridge.publish.text.sanitise import Code
 
-_LEFT = Code("---")
+_LEFT_RULE = Code("---")
 _WIDE = 12
 
 
@@ -79,7 +79,7 @@ class TableColumn:
     full: str
     css: str = ""
     is_number: bool = False
-    rule: Code = _LEFT  # Markdown's alignment row
+    rule: Code = _LEFT_RULE  # Markdown's alignment row
 
 
 @dataclass(frozen=True)

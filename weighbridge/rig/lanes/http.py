@@ -18,7 +18,7 @@ from urllib.parse import SplitResult, urlsplit
 
 import httptools
 
-BODY_LIMIT_BYTES = 4 * 1024 * 1024
+RESPONSE_LIMIT_BYTES = 4 * 1024 * 1024
 _READ_BYTES = 64 * 1024
 _BROKEN = (http.client.HTTPException, ValueError)
 
@@ -204,8 +204,8 @@ def _read(sock: socket.socket, reader: _ResponseReader) -> str:
                 if reader.status
                 else _error_text(error)
             )
-        if reader.size_bytes > BODY_LIMIT_BYTES:
-            return f"the body is larger than {BODY_LIMIT_BYTES} bytes"
+        if reader.size_bytes > RESPONSE_LIMIT_BYTES:
+            return f"the body is larger than {RESPONSE_LIMIT_BYTES} bytes"
     return ""
 
 

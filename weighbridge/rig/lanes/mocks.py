@@ -22,6 +22,9 @@ from weighbridge.rig.lanes.readiness import Watched, wait_ready
 from weighbridge.rig.processes.child import Child, Service
 from weighbridge.rig.processes.supervisor import Supervisor
 
+# Four of the mocks, two of the gateway.
+PORT_COUNT = 6
+
 # The one model that the mock provider serves; gateways are set up for it.
 MODEL = "mock-model"
 _READY_WITHIN_S = 30.0

@@ -12,10 +12,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from weighbridge.rig.machine.filesystem_root import Machine
+from weighbridge.rig.machine.filesystem_root import HERE, Machine
 
 MINIMUM_CPU_COUNT = 4
-_HERE = Machine()
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ def plan(cores: Iterable[Core], *, cpu_count: int, minimum_cpu_count: int = MINI
     return CpuPlan(_cpus(gateway), _cpus(mocks), _cpus(driver))
 
 
-def read_cores(machine: Machine = _HERE, usable: Iterable[int] | None = None) -> tuple[Core, ...]:
+def read_cores(machine: Machine = HERE, usable: Iterable[int] | None = None) -> tuple[Core, ...]:
     """Find the physical cores that we may use whole; empty where the system does not tell."""
     if usable is None:
         if not machine.is_linux:

@@ -14,13 +14,14 @@ from pathlib import Path
 import psutil
 
 from weighbridge.record.host import DiskFacts
-from weighbridge.rig.machine.filesystem_root import Machine
+from weighbridge.rig.machine.filesystem_root import HERE, Machine
 from weighbridge.rig.machine.flush_cost import flush_cost
 
-_HERE = Machine()
-_TIMES = {"atime", "noatime", "relatime", "strictatime", "lazytime", "nodiratime"}
+_ATIME_OPTIONS = {"atime", "noatime", "relatime", "strictatime", "lazytime", "nodiratime"}
 _SYNCS = {"sync", "async", "dirsync", "barrier", "nobarrier", "discard", "nodiscard"}
-_OPTIONS = {"ro", "rw", "inode64", "inode32", "ssd", "nossd", "autodefrag", "compress", "dax"} | _TIMES | _SYNCS
+_OPTIONS = (
+    {"ro", "rw", "inode64", "inode32", "ssd", "nossd", "autodefrag", "compress", "dax"} | _ATIME_OPTIONS | _SYNCS
+)
 _OPTION_KEYS = {"data", "barrier", "commit", "logbufs", "logbsize", "discard", "compress", "errors"}
 _NETWORK = ("nfs", "cifs", "smb", "9p", "virtiofs", "ceph", "glusterfs", "fuse.sshfs", "afs", "lustre")
 _VIRTUAL_WORDS = ("qemu", "virtual", "vbox", "vmware", "msft", "persistentdisk", "amazon elastic block store")
@@ -37,7 +38,7 @@ class Mount:
     options: tuple[str, ...]
 
 
-def read_disk(name: str, path: Path, path_env: str, machine: Machine = _HERE) -> DiskFacts:
+def read_disk(name: str, path: Path, path_env: str, machine: Machine = HERE) -> DiskFacts:
     """Facts of the disk under `path`, its flush cost among them (about a second); `name` is the matrix's.
 
     Raises InputError when nothing can be written there.
@@ -51,7 +52,7 @@ def with_cost(facts: DiskFacts, p50_ms: float, p99_ms: float, by: str) -> DiskFa
     return facts.changed(flush_p50_ms=p50_ms, flush_p99_ms=p99_ms, flush_by=by)
 
 
-def describe(name: str, path: Path, machine: Machine = _HERE) -> DiskFacts:
+def describe(name: str, path: Path, machine: Machine = HERE) -> DiskFacts:
     """Facts of the disk under `path` that need no writing."""
     mount = find_mount(path, machine) if machine.is_linux else _mount_elsewhere(path)
     if mount is None:
@@ -69,13 +70,13 @@ def describe(name: str, path: Path, machine: Machine = _HERE) -> DiskFacts:
     )
 
 
-def device_folder(path: Path, machine: Machine = _HERE) -> Path | None:
+def device_folder(path: Path, machine: Machine = HERE) -> Path | None:
     """Folder in /sys of the whole device under `path`; None for tmpfs, overlay and what the kernel does not know."""
     mount = find_mount(path, machine)
     return _device(mount.device, machine) if mount else None
 
 
-def find_mount(path: Path, machine: Machine = _HERE) -> Mount | None:
+def find_mount(path: Path, machine: Machine = HERE) -> Mount | None:
     """Find the mount that holds `path`: by device number, else by the longest mount point above it."""
     mounts = read_mounts(machine)
     real = path.resolve()
@@ -86,7 +87,7 @@ def find_mount(path: Path, machine: Machine = _HERE) -> Mount | None:
     return max(enumerate(same or above), key=lambda item: (len(item[1].point), item[0]), default=(0, None))[1]
 
 
-def read_mounts(machine: Machine = _HERE) -> tuple[Mount, ...]:
+def read_mounts(machine: Machine = HERE) -> tuple[Mount, ...]:
     """Every mount that this process sees."""
     found = []
     for line in (machine.text("/proc/self/mountinfo") or "").splitlines():

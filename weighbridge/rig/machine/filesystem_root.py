@@ -32,3 +32,7 @@ class Machine:
             return self.path(name).read_text(encoding="utf-8", errors="replace").strip("\0 \t\n") or None
         except OSError:
             return None
+
+
+# The system that we run on.
+HERE = Machine()

@@ -24,7 +24,7 @@ from weighbridge.rig.machine.one_shot import ask
 
 BLOCK_BYTES = 1024
 FLUSH_COUNT = 256
-_LIMIT_S = 5.0
+_FLUSHING_LIMIT_S = 5.0
 _FIO_TIMEOUT_S = 30.0
 
 
@@ -73,7 +73,7 @@ def _by_fio(program: str, file: Path, path_env: str) -> FlushCost | None:
     size = BLOCK_BYTES * FLUSH_COUNT
     job = ("--name=flush", f"--filename={file}", "--rw=write", "--overwrite=1", "--fallocate=none")
     sizes = (f"--bs={BLOCK_BYTES}", f"--size={size}", "--fdatasync=1", "--ioengine=psync")
-    ends = (f"--runtime={_LIMIT_S:.0f}", "--thread", "--output-format=json")
+    ends = (f"--runtime={_FLUSHING_LIMIT_S:.0f}", "--thread", "--output-format=json")
     # fio takes a colon in a file name for a separator of several files.
     if ":" in str(file):
         return None
@@ -97,7 +97,7 @@ def _by_fio(program: str, file: Path, path_env: str) -> FlushCost | None:
 
 def _by_loop(file: Path) -> FlushCost:
     costs_ms: list[float] = []
-    end = time.monotonic() + _LIMIT_S
+    end = time.monotonic() + _FLUSHING_LIMIT_S
     handle = os.open(file, os.O_WRONLY)
     try:
         for number in range(FLUSH_COUNT):

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from weighbridge.rig.machine.disks import device_folder
-from weighbridge.rig.machine.filesystem_root import Machine
+from weighbridge.rig.machine.filesystem_root import HERE, Machine
 
-_HERE = Machine()
 # Documentation/block/stat of the kernel: the sixteenth number counts flushes, since 5.5.
 _FIELD = 15
 
@@ -33,7 +32,7 @@ class FlushCounter:
             return None
 
 
-def counter_of(directory: Path, machine: Machine = _HERE) -> FlushCounter:
+def counter_of(directory: Path, machine: Machine = HERE) -> FlushCounter:
     """Return the flush counter of the device that a directory lies on."""
     if not machine.is_linux:
         return FlushCounter(None, "not_linux")

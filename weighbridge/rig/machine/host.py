@@ -16,10 +16,9 @@ import psutil
 
 from weighbridge.record.campaign import GitFacts
 from weighbridge.record.host import DiskFacts, HostFacts
-from weighbridge.rig.machine.filesystem_root import Machine
+from weighbridge.rig.machine.filesystem_root import HERE, Machine
 from weighbridge.rig.machine.one_shot import ask
 
-_HERE = Machine()
 _NOT_LINUX = "only Linux tells it"
 _HYPERVISORS = {
     "Amazon EC2": "Amazon EC2",
@@ -35,7 +34,7 @@ _HYPERVISORS = {
 }
 
 
-def read_host(disks: Sequence[DiskFacts] = (), machine: Machine = _HERE) -> HostFacts:
+def read_host(disks: Sequence[DiskFacts] = (), machine: Machine = HERE) -> HostFacts:
     """Read the machine as it is at this moment; `disks` are the facts of the disks that the matrix names."""
     facts: dict[str, str | None] = {
         "cpu_model": _cpu_model(machine),
@@ -66,7 +65,7 @@ def machine_class(architecture: str, cpu_count: int, memory_bytes: int) -> str:
     return f"{plain}-{cpu_count}c-{max(1, round(memory_bytes / 2**30))}g"
 
 
-def usable_cpus(machine: Machine = _HERE) -> int:
+def usable_cpus(machine: Machine = HERE) -> int:
     """Logical CPUs that we may use: the affinity mask, and a container's quota rounded up."""
     mask = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     quota = (machine.text("/sys/fs/cgroup/cpu.max") or "max").split()

@@ -15,9 +15,7 @@ from dataclasses import dataclass
 import psutil
 
 from weighbridge.record.host import LoadReading
-from weighbridge.rig.machine.filesystem_root import Machine
-
-_HERE = Machine()
+from weighbridge.rig.machine.filesystem_root import HERE, Machine
 
 
 @dataclass(frozen=True)
@@ -102,7 +100,7 @@ def pressure_pct(before: Pressure | None, now: Pressure | None, span_s: float) -
     return max(0.0, 100 * (now.total_s - before.total_s) / span_s)
 
 
-def take_snapshot(own_pids: Iterable[int], machine: Machine = _HERE) -> Snapshot:
+def take_snapshot(own_pids: Iterable[int], machine: Machine = HERE) -> Snapshot:
     """Counters of this machine now."""
     times = psutil.cpu_times()
     idle_s = times.idle + getattr(times, "iowait", 0.0)
@@ -122,7 +120,7 @@ def take_snapshot(own_pids: Iterable[int], machine: Machine = _HERE) -> Snapshot
     )
 
 
-def read_pressure(kind: str, machine: Machine = _HERE) -> Pressure | None:
+def read_pressure(kind: str, machine: Machine = HERE) -> Pressure | None:
     """Read the `some` line of /proc/pressure/KIND; None where the kernel has none."""
     text = machine.text(f"/proc/pressure/{kind}") or ""
     match = re.search(r"^some avg10=([\d.]+) .*\btotal=(\d+)", text, re.MULTILINE)

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 MASK = "[secret]"
-_WINDOW_BYTES = 64 * 1024
+_SHOWN_BYTES = 64 * 1024
 _LINE_CHARACTERS = 1_000
-_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+_TERMINAL_SEQUENCES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 
 
 def tail(path: Path, secrets: Sequence[str], lines: int = 40) -> str:
@@ -23,8 +23,8 @@ def tail(path: Path, secrets: Sequence[str], lines: int = 40) -> str:
         with path.open("rb") as file:
             size = file.seek(0, 2)
             # Read a secret's length more than is shown, so that the cut cannot leave half of one.
-            file.seek(max(0, size - _WINDOW_BYTES - margin))
-            data = file.read(_WINDOW_BYTES + margin)
+            file.seek(max(0, size - _SHOWN_BYTES - margin))
+            data = file.read(_SHOWN_BYTES + margin)
     except OSError:
         return ""
     text = clean(data, secrets)
@@ -38,18 +38,18 @@ def head(path: Path, secrets: Sequence[str], lines: int = 40) -> str:
     margin = _margin(secrets)
     try:
         with path.open("rb") as file:
-            data = file.read(_WINDOW_BYTES + margin)
+            data = file.read(_SHOWN_BYTES + margin)
     except OSError:
         return ""
     text = clean(data, secrets)
-    if len(data) == _WINDOW_BYTES + margin:
+    if len(data) == _SHOWN_BYTES + margin:
         text = text[: len(text) - margin]  # the cut may have left half a secret
     return _lines(text.splitlines()[:lines])
 
 
 def clean(data: bytes, secrets: Sequence[str]) -> str:
     """Text of some output: escape sequences and control characters removed, secrets masked."""
-    text = _ESCAPES.sub("", data.decode(errors="replace").replace("\r\n", "\n"))
+    text = _TERMINAL_SEQUENCES.sub("", data.decode(errors="replace").replace("\r\n", "\n"))
     text = "".join(c for c in text if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf"))
     for secret in _longest_first(secrets):
         text = text.replace(secret, MASK)

@@ -31,7 +31,7 @@ from weighbridge.rig.tree import cgroup, process_tree
 
 _COMMAND_GRACE_S = 3.0
 _HURRIED_GRACE_S = 3.0
-_AT_ONCE = Patience(grace_s=0.0, term_s=0.0)
+_NO_PATIENCE = Patience(grace_s=0.0, term_s=0.0)
 _OUTPUT = "output"
 
 
@@ -150,7 +150,7 @@ class Supervisor:
         return self._follow(running.child, running.command, looks)
 
     def _follow(self, child: Child, command: Command, looks: tuple[Callable[[], str | None], ...]) -> Ended:
-        patience = _AT_ONCE
+        patience = _NO_PATIENCE
         waited_for_s = _cpu_of_ended_s()
         try:
             followed = follow(child, command, looks)

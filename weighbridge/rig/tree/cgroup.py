@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from weighbridge.rig.machine.filesystem_root import Machine
+from weighbridge.rig.machine.filesystem_root import HERE, Machine
 
 PREFIX = "weighbridge-"
-Kind = Literal["cgroup2", "cgroup1"]
-_HERE = Machine()
+CgroupKind = Literal["cgroup2", "cgroup1"]
 _POLL_S = 0.02
 _ACCOUNT = "cpuacct"
 
@@ -30,7 +29,7 @@ class Parent:
     """The group that we are in, below which ours are made."""
 
     path: Path
-    kind: Kind
+    kind: CgroupKind
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ class ControlGroup:
     """A group of our own; it counts from zero and holds one service."""
 
     path: Path
-    kind: Kind
+    kind: CgroupKind
 
     def add(self, pid: int) -> bool:
         """Whether a process, with all its threads, is in the group now; False for one that has gone."""
@@ -80,7 +79,7 @@ class ControlGroup:
         return True
 
 
-def make(tag: str, pid: int, machine: Machine = _HERE) -> ControlGroup:
+def make(tag: str, pid: int, machine: Machine = HERE) -> ControlGroup:
     """Make a new group named after a child's tag, with that process in it. Raises NoGroup."""
     refused: list[str] = []
     for parent in find_parents(machine, refused):
@@ -98,7 +97,7 @@ def make(tag: str, pid: int, machine: Machine = _HERE) -> ControlGroup:
     raise NoGroup("; ".join(refused) or "no control groups are mounted")
 
 
-def remove_leftovers(tag: str, machine: Machine = _HERE) -> tuple[str, ...]:
+def remove_leftovers(tag: str, machine: Machine = HERE) -> tuple[str, ...]:
     """Names of the groups whose tag begins with `tag` and that were removed; those with a process in them stay."""
     left = [
         ControlGroup(path, parent.kind)
@@ -133,9 +132,9 @@ def _own_paths(machine: Machine) -> dict[str, str]:
     return paths
 
 
-def _mounts(machine: Machine) -> list[tuple[Kind, tuple[str, ...], str, str]]:
+def _mounts(machine: Machine) -> list[tuple[CgroupKind, tuple[str, ...], str, str]]:
     """Kind, options of the hierarchy, root and mount point of each hierarchy that counts CPU."""
-    found: list[tuple[Kind, tuple[str, ...], str, str]] = []
+    found: list[tuple[CgroupKind, tuple[str, ...], str, str]] = []
     for line in (machine.text("/proc/self/mountinfo") or "").splitlines():
         left, _, right = line.partition(" - ")
         fields, words = left.split(), right.split()
@@ -149,7 +148,7 @@ def _mounts(machine: Machine) -> list[tuple[Kind, tuple[str, ...], str, str]]:
     return found
 
 
-def _is_scheduled(kind: Kind, options: tuple[str, ...], folder: Path) -> str | None:
+def _is_scheduled(kind: CgroupKind, options: tuple[str, ...], folder: Path) -> str | None:
     """Why a group made there would get a CPU share of its own, None when it would not."""
     if kind == "cgroup1":
         return "it also shares out the CPU" if "cpu" in options else None

@@ -19,7 +19,7 @@ from weighbridge.rig.tree.process_tree import Member, start_of
 
 _CLOCK_STEP_S = 1e-9
 # The kernel shows the seconds of children that ended and were waited for in ticks only.
-_TICK_S = 1 / os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 0.01
+TICK_S = 1 / os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 0.01
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,8 @@ def between(before: CpuTimeReading, now: CpuTimeReading) -> Used:
     ended_count = sum(1 for member in before.of_process if member not in now.of_process)
     reaped_s = now.reaped_s - before.reaped_s
     living_s = sum(seconds - before.of_process.get(member, 0.0) for member, seconds in now.of_process.items())
-    step_s = _CLOCK_STEP_S if sys.platform == "linux" and reaped_s <= 0 else _TICK_S
-    if reaped_s + 2 * _TICK_S < ended_s:
+    step_s = _CLOCK_STEP_S if sys.platform == "linux" and reaped_s <= 0 else TICK_S
+    if reaped_s + 2 * TICK_S < ended_s:
         return Used(max(0.0, living_s + max(0.0, reaped_s)), step_s, ended_count)
     return Used(max(0.0, living_s + reaped_s - ended_s), step_s, 0)
 
@@ -91,7 +91,7 @@ def _reaped_s(pid: int) -> float:
         times = psutil.Process(pid).cpu_times()
         return float(getattr(times, "children_user", 0.0) + getattr(times, "children_system", 0.0))
     fields = _stat_fields(pid)
-    return (int(fields[13]) + int(fields[14])) * _TICK_S
+    return (int(fields[13]) + int(fields[14])) * TICK_S
 
 
 def _zombies(parents: set[int]) -> list[Member]:

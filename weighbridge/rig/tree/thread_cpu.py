@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from weighbridge.rig.tree.cpu_time import TICK_S
 from weighbridge.rig.tree.process_tree import Member
-
-_TICK_S = 1 / os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 0.01
 
 # Seconds by process and thread.
 Reading = dict[tuple[int, int], float]
@@ -40,4 +38,4 @@ def _seconds(folder: Path) -> float:
     if schedstat.exists():
         return int(schedstat.read_text().split()[0]) / 1e9
     fields = (folder / "stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) * _TICK_S
+    return (int(fields[11]) + int(fields[12])) * TICK_S

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from weighbridge.errors import InputError
-from weighbridge.load.read import FORMATS, read_report
+from weighbridge.load.read import EVERY_FORMAT, read_report
 from weighbridge.load.reports.document import open_report
 
 OHA = '{"summary":{"total":1.0,"slowest":%s},"statusCodeDistribution":{"200":1},"latencyPercentiles":{"p50":0.5}}'
@@ -22,7 +22,7 @@ def _file(folder: Path, data: bytes | str) -> Path:
 @pytest.mark.parametrize("bare", ["NaN", "nan", "-nan", "inf", "-inf", "Infinity", "-Infinity"])
 def test_bare_non_finite_numbers_are_absent(tmp_path: Path, bare: str) -> None:
     """Tokens that JSON does not have, in any writing, read as null."""
-    found = open_report(_file(tmp_path, OHA % bare), FORMATS)
+    found = open_report(_file(tmp_path, OHA % bare), EVERY_FORMAT)
     assert found.document is not None
     assert found.document["summary"]["slowest"] is None
 

@@ -127,7 +127,7 @@ def test_nobody_there_is_connection_refused() -> None:
 
 def test_a_huge_body_is_cut(serve: Serve) -> None:
     """More than the cap is not read into memory."""
-    size = http.BODY_LIMIT_BYTES + 1_000_000
+    size = http.RESPONSE_LIMIT_BYTES + 1_000_000
     head = f"HTTP/1.1 200 OK\r\nContent-Length: {size}\r\n\r\n".encode()
     with pytest.raises(ConnectionError, match="larger than"):
         http.call("GET", serve(head, b"x" * size), timeout_s=20)

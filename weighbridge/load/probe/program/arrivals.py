@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-_NS = 1e9
+from weighbridge.units import NS_PER_S
 
 
 def offsets_ns(kind: str, rate_rps: float, count: int, seed: int) -> list[int]:
@@ -19,7 +19,7 @@ def offsets_ns(kind: str, rate_rps: float, count: int, seed: int) -> list[int]:
     whole window, which is what a Poisson process is once its count is given; so the rate is exact here too.
     """
     chance = random.Random(f"{seed} arrivals {kind}")  # noqa: S311 - repeatable, not secret
-    slot_ns = _NS / rate_rps
+    slot_ns = NS_PER_S / rate_rps
     if kind == "even":
         return [round(slot * slot_ns) for slot in range(count)]
     if kind == "dithered":

@@ -42,7 +42,7 @@ class Content:
 
 def content_of(answer: Response, *, is_stream: bool) -> Content:
     """Return the content of a response by its content type."""
-    kind: openai_chat.Kind = "stream" if is_stream else "plain"
+    kind: openai_chat.AnswerKind = "stream" if is_stream else "plain"
     return _content(openai_chat.read_answer(kind, answer.content_type, answer.parts))
 
 

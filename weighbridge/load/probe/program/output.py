@@ -22,13 +22,12 @@ from weighbridge.load.probe.program.plan import (
     ProbePlan,
 )
 from weighbridge.load.probe.program.tables import Tables
-from weighbridge.record.probe_tables import OUTCOMES, STAMP_STATES, UNKNOWN, to_bytes
+from weighbridge.record.probe_tables import OK, OUTCOMES, STAMP_STATES, UNKNOWN, to_bytes
+from weighbridge.units import NS_PER_S
 
 SCHEMA = "weighbridge.probe/1"
 REPORT, SAMPLES, REQUESTS, EVENTS = "report.json", "samples.npz", "requests.npz", "events.npz"
 LATE_TURNS = "late_turns.npz"
-_NS = 1e9
-_OK = OUTCOMES.index("ok")
 
 
 def write(plan: ProbePlan, capture: Capture, tables: Tables, version: str) -> None:
@@ -45,7 +44,7 @@ def report(plan: ProbePlan, capture: Capture, tables: Tables, version: str) -> d
     table = tables.requests
     resolved = table.outcome != UNKNOWN
     turns = tables.late_turns
-    good = table.outcome == _OK
+    good = table.outcome == OK
     begun = table.sent_ns if plan.rate_rps is None else table.intended_ns
     codes, counts = np.unique(table.outcome[resolved], return_counts=True)
     is_http = table.status > 0
@@ -55,7 +54,7 @@ def report(plan: ProbePlan, capture: Capture, tables: Tables, version: str) -> d
         "version": version,
         "plan": plan.without_secrets(),
         "partial": capture.interrupted,
-        "wall_s": max(0, capture.ended_ns - capture.started_ns) / _NS,
+        "wall_s": max(0, capture.ended_ns - capture.started_ns) / NS_PER_S,
         "scheduled_count": plan.count,
         "released_count": len(table),
         "sent_count": int(np.count_nonzero(table.sent_ns != UNKNOWN)),
@@ -69,14 +68,14 @@ def report(plan: ProbePlan, capture: Capture, tables: Tables, version: str) -> d
         "error_text": tables.error_text,
         "stamps": {name: int(np.count_nonzero(table.stamp_state == code)) for code, name in enumerate(STAMP_STATES)},
         "received_bytes": int(table.received_bytes[table.received_bytes > 0].sum()),
-        "response_s": spread((table.end_ns - begun)[good] / _NS),
-        "first_byte_s": spread((table.first_byte_ns - table.sent_ns)[good] / _NS),
+        "response_s": spread((table.end_ns - begun)[good] / NS_PER_S),
+        "first_byte_s": spread((table.first_byte_ns - table.sent_ns)[good] / NS_PER_S),
         "lag_s": spread(_lag(tables, plan)),
         "rate_error_ratio": _rate_error(tables, plan),
         "pacing": capture.pacing,
         "short_slice": capture.short_slice,
-        "heartbeat_s": spread(np.array(capture.beats.late_ns, dtype=np.int64) / _NS),
-        "late_turn_s": spread((turns.ended_ns - turns.begun_ns) / _NS),
+        "heartbeat_s": spread(np.array(capture.beats.late_ns, dtype=np.int64) / NS_PER_S),
+        "late_turn_s": spread((turns.ended_ns - turns.begun_ns) / NS_PER_S),
         "cpu_s": capture.cpu_s,
         "ceiling": {
             "plain_rps": PLAIN_CEILING_RPS,

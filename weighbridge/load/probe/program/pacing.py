@@ -13,10 +13,11 @@ import sys
 import time
 from collections.abc import Callable
 
+from weighbridge.units import NS_PER_S
+
 _CLOCK_MONOTONIC = 1
 _TFD_TIMER_ABSTIME = 1
 _TFD_NONBLOCK_CLOEXEC = 0o2004000
-_NS = 1_000_000_000
 
 
 class Alarm:
@@ -53,7 +54,7 @@ class _TimerFd:
 
     def arm(self, due_ns: int | None) -> None:
         # A value of zero would disarm the timer; a due time in the past expires at once.
-        self._spec[2], self._spec[3] = (0, 0) if due_ns is None else divmod(max(due_ns, 1), _NS)
+        self._spec[2], self._spec[3] = (0, 0) if due_ns is None else divmod(max(due_ns, 1), NS_PER_S)
         if self._fd >= 0 and self._libc.timerfd_settime(self._fd, _TFD_TIMER_ABSTIME, self._spec, None):
             raise OSError(ctypes.get_errno(), "the timerfd could not be armed")
 
@@ -75,7 +76,7 @@ class _LoopTimer:
     def arm(self, due_ns: int | None) -> None:
         self.close()
         if due_ns is not None:
-            self._handle = self._loop.call_later(max(0.0, (due_ns - time.monotonic_ns()) / _NS), self._fire)
+            self._handle = self._loop.call_later(max(0.0, (due_ns - time.monotonic_ns()) / NS_PER_S), self._fire)
 
     def close(self) -> None:
         if self._handle is not None:

@@ -24,7 +24,7 @@ CLIENTS_CEILING_COUNT = 1_000
 
 Arrivals = Literal["dithered", "even", "poisson"]
 ARRIVALS: tuple[str, ...] = ("dithered", "even", "poisson")
-_LOOPBACK = ("127.0.0.1", "::1", "localhost")
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class ProbePlan:
         if self.count < 1 or (self.connections is not None and self.connections < 1):
             raise InputError("the plan must give at least one request and one connection")
         for lane in self.lanes:
-            if urlsplit(lane.url).scheme != "http" or lane.host not in _LOOPBACK:
+            if urlsplit(lane.url).scheme != "http" or lane.host not in LOOPBACK:
                 raise InputError("the probe speaks http to this machine's own loopback address only")
         self._check_ceiling()
 

@@ -14,10 +14,10 @@ from collections.abc import Callable
 from weighbridge.load.probe.program.capture import Exchange
 from weighbridge.load.probe.program.connection import Connection
 from weighbridge.load.probe.program.plan import ProbeLane, Timeouts
+from weighbridge.units import NS_PER_S
 
-_NS = 1_000_000_000
 # Servers close idle connections after five seconds and more; a request written at that instant would be lost.
-_REUSE_LIMIT_NS = 4 * _NS
+_REUSE_LIMIT_NS = 4 * NS_PER_S
 
 
 class Pool:
@@ -150,6 +150,6 @@ class Pool:
             waited, limit_s, name = now_ns - exchange.headers_ns, limits.first_byte_s, "first_byte_timeout"
         else:
             waited, limit_s, name = now_ns - exchange.last_read_ns, limits.idle_s, "idle_stall"
-        if waited > limit_s * _NS:
+        if waited > limit_s * NS_PER_S:
             return name
-        return "total_timeout" if now_ns - exchange.sent_ns > limits.total_s * _NS else ""
+        return "total_timeout" if now_ns - exchange.sent_ns > limits.total_s * NS_PER_S else ""

@@ -19,17 +19,15 @@ from weighbridge.load.probe.program.outcome import outcome_of
 from weighbridge.load.probe.program.plan import ProbeLane
 from weighbridge.load.probe.program.response import Response
 from weighbridge.record.probe_tables import OUTCOMES, STAMP_STATES, UNKNOWN, EventTable, LateTurns, RequestTable
-from weighbridge.record.samples import OUTCOMES as SAMPLE_OUTCOMES
-from weighbridge.record.samples import SampleTable, from_columns
+from weighbridge.record.samples import SAMPLE_OUTCOMES, SampleTable, from_columns
 from weighbridge.record.stamps import STAMP_WORD, find_reference, find_stamp
+from weighbridge.units import DAY_S, NS_PER_S
 
-_NS = 1e9
-_DAY_S = 86_400.0
 # No number that a gateway would report has more characters.
 _REPORT_LIMIT = 40
 # Outcomes that are an HTTP response to count by its status; in all others there was no response worth the name.
-ANSWERED = ("ok", "http_error")
-_CODES = {name: code for code, name in enumerate(OUTCOMES)}
+HTTP_OUTCOMES = ("ok", "http_error")
+_OUTCOME_CODES = {name: code for code, name in enumerate(OUTCOMES)}
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,7 @@ def make_tables(capture: Capture, lanes: Sequence[ProbeLane] = (), *, is_stream:
         reported_ns = UNKNOWN if lane is None else _reported_ns(answer.wanted, lane.overhead_unit_s)
         rows.append((*_row(exchange, answer, content, outcome), reported_ns))
         events += [(number, exchange.reads[e[0]][0], e[1], e[2], e[0]) for e in content.events]
-        if outcome and outcome not in ANSWERED:
+        if outcome and outcome not in HTTP_OUTCOMES:
             words = exchange.error or content.message
             errors[f"{outcome}: {words}" if words else outcome] += 1
     requests = _marked(_requests(rows))
@@ -94,7 +92,7 @@ def _row(exchange: Exchange, answer: Response, content: Content, outcome: str) -
         int(content.done),
         answer.status,
         answer.body_bytes if answer.status else UNKNOWN,
-        _CODES.get(outcome, UNKNOWN),
+        _OUTCOME_CODES.get(outcome, UNKNOWN),
         int(exchange.reused),
         exchange.connect_ns or UNKNOWN,
     )
@@ -106,7 +104,7 @@ def _reported_ns(text: str, unit_s: float) -> int:
         seconds = float(text) * unit_s if len(text) <= _REPORT_LIMIT else math.nan
     except ValueError:
         return UNKNOWN
-    return round(seconds * _NS) if 0 <= seconds <= _DAY_S else UNKNOWN
+    return round(seconds * NS_PER_S) if 0 <= seconds <= DAY_S else UNKNOWN
 
 
 def _time(times: Sequence[int], read: int) -> int:
@@ -155,9 +153,9 @@ def _samples(table: RequestTable, released: Sequence[Exchange], capture: Capture
     def seconds(
         column: np.ndarray[tuple[int, ...], np.dtype[np.int64]],
     ) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-        return np.where(column == UNKNOWN, np.nan, (column - capture.started_ns) / _NS)
+        return np.where(column == UNKNOWN, np.nan, (column - capture.started_ns) / NS_PER_S)
 
-    answered = np.isin(table.outcome, [_CODES[name] for name in ANSWERED])
+    answered = np.isin(table.outcome, [_OUTCOME_CODES[name] for name in HTTP_OUTCOMES])
     failed, censored = SAMPLE_OUTCOMES.index("failed"), SAMPLE_OUTCOMES.index("censored")
     return from_columns(
         intended_s=seconds(table.intended_ns),

@@ -13,10 +13,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from weighbridge.errors import InputError, Place
-from weighbridge.load.probe.program.plan import ProbeLane
+from weighbridge.load.probe.program.plan import LOOPBACK, ProbeLane
 
 SCHEMA = "weighbridge.stream-opener-plan/1"
-_LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ class StreamOpenerPlan:
         """Refuse what cannot be opened, with one sentence."""
         if not self.counts or list(self.counts) != sorted(set(self.counts)) or self.counts[0] < 0:
             raise InputError("the plan must give numbers of streams that rise from step to step")
-        if urlsplit(self.url).scheme != "http" or self.lane.host not in _LOOPBACK:
+        if urlsplit(self.url).scheme != "http" or self.lane.host not in LOOPBACK:
             raise InputError("the stream opener speaks http to this machine's own loopback address only")
 
     @property

@@ -13,21 +13,21 @@ from weighbridge.load.probe.stream_opener.steps import OpenStreamsState
 from weighbridge.load.probe.stream_opener.stream import Stream
 
 SCHEMA = "weighbridge.stream-opener/1"
-REPORT = "report.json"
-WHOLE = "ok"
+STREAMS_REPORT = "report.json"
+OK_OUTCOME = "ok"
 # A stream that was released before it ended.
-CENSORED = "without an end"
+WITHOUT_END = "without an end"
 
 
 def write(plan: StreamOpenerPlan, state: OpenStreamsState, version: str) -> None:
     """Write the report into the plan's folder, whole or not at all."""
-    put(plan.out_dir / REPORT, report(plan, state, version))
+    put(plan.out_dir / STREAMS_REPORT, report(plan, state, version))
 
 
 def report(plan: StreamOpenerPlan, state: OpenStreamsState, version: str) -> dict[str, Any]:
     """Return the document. Of a window that broke, streams that were released are no faults of their own."""
-    ends = Counter(stream.outcome or CENSORED for stream in state.streams)
-    failed = [stream for stream in state.streams if stream.outcome not in ("", WHOLE)]
+    ends = Counter(stream.outcome or WITHOUT_END for stream in state.streams)
+    failed = [stream for stream in state.streams if stream.outcome not in ("", OK_OUTCOME)]
     return {
         "schema": SCHEMA,
         "version": version,

@@ -22,7 +22,7 @@ from weighbridge.errors import InputError
 from weighbridge.load.contract.driver import LoadPlan
 from weighbridge.load.probe.open_streams import StreamOpener, go_on, stream_opener_plan, waiting
 from weighbridge.load.probe.stream_opener.plan import StreamOpenerPlan, read_plan
-from weighbridge.load.probe.stream_opener.report import REPORT, write
+from weighbridge.load.probe.stream_opener.report import STREAMS_REPORT, write
 from weighbridge.load.probe.stream_opener.steps import run_window
 from weighbridge.load.read import read_report
 from weighbridge.matrix.loads import OpenStreamsLoad
@@ -217,12 +217,12 @@ def test_the_program_holds_streams_and_keeps_no_secret(tmp_path: Path, gate: Gat
                 timeout=LONGEST_WAIT_S, check=False,
             )  # fmt: skip
     assert (ended.returncode, ended.stderr) == (0, "")
-    text = (made.out_dir / REPORT).read_text()
+    text = (made.out_dir / STREAMS_REPORT).read_text()
     assert SECRET not in text
     assert str(tmp_path) not in text
     assert len(seen) == len(COUNTS)
     with pytest.raises(InputError):  # nothing is timed in it: it is no report of a load generator
-        read_report(made.out_dir / REPORT)
+        read_report(made.out_dir / STREAMS_REPORT)
 
 
 def test_the_program_answers_a_bad_plan_with_one_sentence(tmp_path: Path) -> None:
