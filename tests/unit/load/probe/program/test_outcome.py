@@ -13,6 +13,7 @@ from tests.examples.probe_lane import DONE, Client, Driven, Script, completion, 
 from weighbridge.load.probe.program.output import report, write
 from weighbridge.load.probe.program.plan import ProbePlan, Timeouts
 from weighbridge.load.probe.report import GivenProbe, probe_reading
+from weighbridge.load.probe.stored_tables import StoredTables
 from weighbridge.load.read import read_report
 from weighbridge.record.load_report import FAILURES, LoadReport
 from weighbridge.record.probe_tables import OUTCOMES
@@ -258,6 +259,6 @@ def reported(driven: Driven, made: ProbePlan) -> LoadReport:
     """The load report of a window, through the files as `invoke read` does it."""
     write(made, driven.capture, driven.tables, "0")
     told = read_report(made.out_dir / "report.json").report
-    assert told == probe_reading(GivenProbe(report(made, driven.capture, driven.tables, "0"))).report
+    assert told == probe_reading(GivenProbe(report(made, driven.capture, driven.tables, "0"), StoredTables())).report
     assert set(told.failed_by_class) <= set(FAILURES)
     return told
