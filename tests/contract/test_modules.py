@@ -44,7 +44,7 @@ _BY_FILE: Mapping[str, str] = {
     """,
     "unit/load/probe/program/test_window.py": """
         load.probe.formats load.probe.program.__main__ load.probe.program.pool load.probe.program.quiet
-        load.probe.stored_tables
+        load.probe.program.late_turns
     """,
     "unit/load/probe/stream_opener/test_stream_opener.py": """
         load.probe.stream_opener.__main__ load.probe.stream_opener.stream
@@ -54,7 +54,7 @@ _BY_FILE: Mapping[str, str] = {
     """,
     "unit/load/test_captures.py": """
         load.oha.formats load.oha.remarks load.oha.report load.oha.samples load.oha.verdict load.reports.spreads
-        load.wrk.counts load.wrk.report
+        load.wrk.counts load.wrk.report record.arrays
     """,
     "unit/load/wrk/test_wrk.py": """
         load.contract.patience load.reports.outputs load.wrk.formats

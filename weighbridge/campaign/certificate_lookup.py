@@ -13,6 +13,7 @@ from weighbridge.judge.calibration.certificate import CertificateOrigin, invalid
 from weighbridge.record.campaign import CampaignRecord
 from weighbridge.record.certificate import Certificate
 from weighbridge.record.figures import Absent
+from weighbridge.record.host import ToolFacts
 from weighbridge.record.store import CampaignStore
 
 NONE_THERE = Absent(absent="no_certificate")
@@ -23,7 +24,7 @@ def certificate_for(results: Path, store: CampaignStore) -> Certificate | Absent
     own = store.certificate()
     if own is not None:
         return own.short
-    now = _origin(store.record())
+    now = origin_of(store.record())
     reasons = []
     for found in sorted(_certificates(results), key=lambda one: one.made_at, reverse=True):
         reason = invalid(found, now)
@@ -45,12 +46,14 @@ def _certificates(results: Path) -> list[Certificate]:
     return found
 
 
-def _origin(record: CampaignRecord) -> CertificateOrigin:
+def origin_of(record: CampaignRecord, *tools: ToolFacts) -> CertificateOrigin:
+    """Return what a certificate of this campaign is compared by: its tools, and others that it found later."""
+    every = {tool.name: tool for tool in (*record.tools, *tools)}
     return CertificateOrigin(
         campaign=record.campaign,
         made_at=datetime.now(UTC),
         method_version=record.method_version,
         weighbridge_version=record.weighbridge_version,
         host=record.host,
-        tools=record.tools,
+        tools=tuple(every.values()),
     )

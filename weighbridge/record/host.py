@@ -6,6 +6,10 @@ from pydantic import Field
 
 from weighbridge.record.base import Count, Document
 
+# More work of others, or more time taken by the hypervisor, and the machine is not idle.
+FOREIGN_LIMIT_CORES = 0.05
+STEAL_LIMIT_PCT = 1.0
+
 
 class DiskFacts(Document):
     """What a state directory lies on."""

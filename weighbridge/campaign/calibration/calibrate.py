@@ -6,7 +6,6 @@ A part that cannot be done becomes a sentence of the certificate, which fails by
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
 from weighbridge.campaign.calibration.baselines import direct_lane
 from weighbridge.campaign.calibration.blocks import TWINS, MixedBlock, delays_of_blocks, mixed_blocks
@@ -14,6 +13,7 @@ from weighbridge.campaign.calibration.cpu_burn import measure_burn
 from weighbridge.campaign.calibration.faults import inject_faults
 from weighbridge.campaign.calibration.known_delays import CellDelays, delays_of_cells
 from weighbridge.campaign.calibration.setting import CalibrationContext, delay_of
+from weighbridge.campaign.certificate_lookup import origin_of
 from weighbridge.campaign.schedule import Schedule
 from weighbridge.judge.calibration.certificate import CertificateOrigin, Findings, certify
 from weighbridge.judge.calibration.known_delays import KnownDelay, aa_pair, measure, under_jitter
@@ -77,13 +77,4 @@ def _unmeasured(setting: CalibrationContext, delays: Sequence[KnownDelay]) -> tu
 
 
 def _origin(setting: CalibrationContext) -> CertificateOrigin:
-    record = setting.store.record()
-    facts = {tool.name: tool for tool in (*record.tools, *(tool.facts for tool in setting.programs.tools.values()))}
-    return CertificateOrigin(
-        campaign=record.campaign,
-        made_at=datetime.now(UTC),
-        method_version=record.method_version,
-        weighbridge_version=record.weighbridge_version,
-        host=record.host,
-        tools=tuple(facts.values()),
-    )
+    return origin_of(setting.store.record(), *(tool.facts for tool in setting.programs.tools.values()))

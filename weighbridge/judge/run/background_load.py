@@ -10,11 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weighbridge.record.host import LoadReading
+from weighbridge.record.host import FOREIGN_LIMIT_CORES, STEAL_LIMIT_PCT, LoadReading
 from weighbridge.record.run import RunRecord
-
-FOREIGN_LIMIT_CORES = 0.05
-STEAL_LIMIT_PCT = 1.0
 
 
 def is_loaded(*readings: LoadReading | None) -> bool:

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from weighbridge.judge.inputs import Attempted, Judgement
 from weighbridge.judge.run.acceptance import judge_run
-from weighbridge.judge.run.background_load import STEAL_LIMIT_PCT
 from weighbridge.record.coded import Reason
+from weighbridge.record.host import STEAL_LIMIT_PCT
 
 
 def judge_block(inputs: Attempted) -> Judgement:

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from weighbridge.record.host import FOREIGN_LIMIT_CORES, STEAL_LIMIT_PCT
 from weighbridge.rig.machine.load_meter import Meter, Snapshot, foreign_cores, pressure_pct, steal_pct
 
 
@@ -21,8 +22,8 @@ class Limits:
     quiet_s: float = 5.0
     cpu_some_pct: float = 2.0
     io_some_pct: float = 5.0
-    steal_pct: float = 1.0
-    foreign_cpu_cores: float = 0.05
+    steal_pct: float = STEAL_LIMIT_PCT
+    foreign_cpu_cores: float = FOREIGN_LIMIT_CORES
 
 
 @dataclass(frozen=True)
