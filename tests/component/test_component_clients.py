@@ -17,6 +17,7 @@ from weighbridge import resources
 from weighbridge.campaign.window.clients import ClientSpec
 from weighbridge.campaign.window.ground_truth import Truth
 from weighbridge.campaign.window.open_streams import look_at_step
+from weighbridge.campaign.window.probe_pass import ROWS_FILE
 from weighbridge.campaign.window.window import Measured, WindowPlan, run_window
 from weighbridge.command import Command
 from weighbridge.errors import LaneFailed
@@ -28,6 +29,7 @@ from weighbridge.matrix.cells import BASELINE, Cell, LaneKey
 from weighbridge.matrix.loads import ClientsLoad, Load, OpenStreamsLoad, RateLoad
 from weighbridge.matrix.loads.companion import Companion
 from weighbridge.matrix.requests import AnswerSpec, Mode, PayloadSpec
+from weighbridge.record.figures import Timing
 from weighbridge.record.host import ToolFacts
 from weighbridge.record.probe_counts import StampCounts
 from weighbridge.rig.install.atomic_install import Installed, Tool
@@ -90,10 +92,19 @@ class Standing:
         spec = ClientSpec(role, found, tool, load, is_optional)
         return replace(spec, look=partial(look_at_step, self.rig, self.lane)) if role == "open_streams" else spec
 
-    def window(self, clients: Sequence[ClientSpec], load: Load, answer: AnswerSpec, mode: Mode) -> Measured:
-        """Drive one window of these clients."""
+    def window(
+        self,
+        clients: Sequence[ClientSpec],
+        load: Load,
+        answer: AnswerSpec,
+        mode: Mode,
+        probe_pass: ClientSpec | None = None,
+    ) -> Measured:
+        """Drive one window of these clients, and a pass of the probe behind it."""
         cell = Cell("direct.x", self.lane.setup.key, mode, PayloadSpec("s", 64, 128), answer, load, "oha", "direct.x")
-        return run_window(self.rig, [self.lane], WindowPlan(cell, tuple(clients), "7 direct.x 1 1"), Truth())
+        return run_window(
+            self.rig, [self.lane], WindowPlan(cell, tuple(clients), "7 direct.x 1 1", probe_pass=probe_pass), Truth()
+        )
 
 
 @pytest.fixture(scope="module")
@@ -169,6 +180,37 @@ def test_a_closed_loop_of_one_client(standing: Standing) -> None:
     assert measured.samples is not None
     assert {"driver/report.json", "driver/requests.npz", "driver/argv.txt", "provider.csv"} <= set(measured.files)
     assert not any(key.encode() in data for data in measured.files.values() for key in KEYS.all)
+
+
+@pytest.mark.parametrize("clients", [1, 3])
+def test_a_pass_of_the_probe_follows_a_closed_loop(standing: Standing, clients: int) -> None:
+    """With one client it gives the added time, with more none; counts and rates are the driver's alone."""
+    load = ClientsLoad(clients, 30, clients, 0, 10.0)
+    behind = standing.client("probe_pass", "probe", load.pass_load(AT_ONCE, "plain"))
+    measured = standing.window([standing.client("driver", "oha", load)], load, AT_ONCE, "plain", behind)
+    window = measured.window
+
+    assert window.probe_pass is not None
+    assert window.probe_pass.ended_well
+    assert window.probe_pass.trace is not None
+    assert len(window.probe_pass.trace.requests) == load.window_count
+    assert {"probe_pass/report.json", ROWS_FILE} <= set(measured.files)
+    assert window.counts is not None
+    assert window.counts.provider_request_count == window.counts.client_sent_count == load.window_count
+    figures = run_figures(window)
+    assert figures is not None
+    assert isinstance(figures.added_ms, Timing) is (clients == 1)
+    assert figures.count("error_count") == 0
+
+
+def test_a_pass_that_cannot_begin_leaves_the_window_as_it_is(standing: Standing) -> None:
+    """The driver's window counts, without what only a probe could tell."""
+    load = ClientsLoad(1, 20, 1, 0, 10.0)
+    behind = gone(standing.client("probe_pass", "probe", load))
+    window = standing.window([standing.client("driver", "oha", load)], load, AT_ONCE, "plain", behind).window
+
+    assert window.probe_pass is None
+    assert window.lead.ended_well
 
 
 def test_a_companion_that_cannot_begin_leaves_its_part_to_the_driver(standing: Standing) -> None:

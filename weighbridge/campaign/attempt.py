@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from weighbridge.campaign.event_log import EventLog, utc_now
 from weighbridge.campaign.plan import fingerprint
-from weighbridge.campaign.programs import Programs, clients_of
+from weighbridge.campaign.programs import Programs, clients_of, pass_of
 from weighbridge.campaign.request import CampaignRequest
 from weighbridge.campaign.schedule import WindowSpec
 from weighbridge.campaign.window.clients import seed_of
@@ -39,7 +39,8 @@ _MORE_CONNECTIONS = 2
 class Attempt:
     """Which attempt it is: the window, its block, its number over the campaign, and why the machine was not idle.
 
-    `evidence` is what the preflight showed of the lane in this mode, `visit` is the start of the lane.
+    `evidence` is what the preflight showed of the lane in this mode, `expected_bytes` the size
+    of its response, `visit` is the start of the lane.
     """
 
     window: WindowSpec
@@ -47,6 +48,7 @@ class Attempt:
     number: int
     gate_text: str | None = None
     evidence: tuple[Evidence, ...] = ()
+    expected_bytes: int | None = None
     visit: str | None = None
 
     @property
@@ -82,7 +84,7 @@ class AttemptMaker:
             measured = self._measure(lanes, attempt.window, attempt)
         except LaneFailed as error:
             return self.fail(attempt, error, store, lanes[0].files_to_store())
-        attempted = self._attempted(attempt, measured.window)
+        attempted = self._attempted(attempt, replace(measured.window, expected_bytes=attempt.expected_bytes))
         judgement = attempt.window.judge(attempted)
         if judgement.needs_more_connections:
             more = self._with_more_connections(lanes, attempt)
@@ -113,7 +115,9 @@ class AttemptMaker:
         seed, seed_text = seed_of(f"{root} {attempt.name}{suffix}") >> 16, f"{root} {attempt.asked}{suffix}"
         manner = {**window.manner, "jitter_seed": seed} if "jitter_s" in window.manner else window.manner
         clients = clients_of(self.rig, self.programs, lanes, window, seed)
-        return run_window(self.rig, lanes, WindowPlan(window.cell, clients, seed_text, manner), self.truth)
+        after = pass_of(self.programs, window.cell)
+        plan = WindowPlan(window.cell, clients, seed_text, manner, after)
+        return run_window(self.rig, lanes, plan, self.truth)
 
     def _attempted(self, attempt: Attempt, window: Window | None) -> Attempted:
         share = self.request.loaded.matrix.accept.load_limit_per_cpu
@@ -156,7 +160,7 @@ class AttemptMaker:
             flags=judgement.flags,
             started_at=utc_now() if window is None else window.started_at,
             window_s=0.0 if window is None else window.window_s,
-            clients=() if window is None else tuple(_client_record(client) for client in window.clients),
+            clients=() if window is None else tuple(map(_client_record, window.every_client)),
             no_companion=None if window is None else window.load.no_companion,
             counts=None if window is None else window.counts,
             figures=attempted.figures,

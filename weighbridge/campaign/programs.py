@@ -18,7 +18,9 @@ from weighbridge.load.contract.driver import Driver, LoadPlan
 from weighbridge.load.drivers import DRIVERS, OF_ROLE
 from weighbridge.load.probe.mixed import MixedProbe
 from weighbridge.load.probe.program.plan import ProbeLane
+from weighbridge.matrix.cells import Cell
 from weighbridge.matrix.loads import Load, LoadPart
+from weighbridge.matrix.loads.clients import PASS_S
 from weighbridge.rig.install.atomic_install import Tool
 from weighbridge.rig.install.bundled import bundled_tool
 from weighbridge.rig.install.toolbox import Toolbox
@@ -79,6 +81,16 @@ def clients_of(
             )
         )
     return tuple(found)
+
+
+def pass_of(programs: Programs, cell: Cell) -> ClientSpec | None:
+    """Return the probe that follows a closed loop whose driver reads no stamps; None where nothing does."""
+    load = cell.pass_load
+    if load is None or cell.pass_driver is None:
+        return None
+    driver = DRIVERS[cell.pass_driver]
+    at_most_s = None if load.is_serial else PASS_S
+    return ClientSpec("probe_pass", driver, programs.tool_of(driver), load, is_optional=True, at_most_s=at_most_s)
 
 
 def _over(driver: Driver, lanes: Sequence[Lane], routes: Sequence[Route], seed: int) -> Driver:

@@ -19,7 +19,7 @@ from weighbridge.campaign.window.warmup import Warmed, warm_up
 from weighbridge.errors import LaneFailed
 from weighbridge.matrix.cells import BASELINE, Cell
 from weighbridge.matrix.estimate import start_s, window_s
-from weighbridge.matrix.requests import Mode
+from weighbridge.matrix.requests import AnswerSpec, Mode
 from weighbridge.record.progress import Listener, Progress
 from weighbridge.record.run import Evidence, RunRecord
 from weighbridge.record.store import CampaignStore
@@ -50,10 +50,18 @@ class Tally:
 
 @dataclass(frozen=True)
 class Prepared:
-    """What the preflight of a mode showed; `start` names the start of the lane, None where it never came up."""
+    """What the preflight of a mode showed; `start` names the start of the lane, None where it never came up.
+
+    `answer` is what the provider was told to give.
+    """
 
     evidence: tuple[Evidence, ...] = ()
     start: str | None = None
+    answer: AnswerSpec | None = None
+
+    def body_bytes(self, cell: Cell) -> int | None:
+        """Return the size of a response to this cell; None where another answer was tried."""
+        return self.evidence[0].body_bytes if self.evidence and cell.answer == self.answer else None
 
     @property
     def problem(self) -> str | None:
@@ -145,7 +153,7 @@ class VisitRun:
                 problem=evidence[-1].problem if evidence else None,
                 steady=warmed.is_steady,
             )
-        return Prepared(tuple(evidence))
+        return Prepared(tuple(evidence), answer=cell.answer)
 
     def _tried(self, lane: Lane, cell: Cell, up_at: float) -> Evidence:
         ready = lane.setup.recipe.ready
@@ -207,6 +215,7 @@ class VisitRun:
             self.tally.attempts[key],
             self.tally.gate_text,
             evidence=prepared.evidence,
+            expected_bytes=prepared.body_bytes(window.cell),
             visit=prepared.start,
         )
 

@@ -87,7 +87,9 @@ class ProviderHealth:
 class Window:
     """One measured window; `load` is the whole as it was driven, the first of the `clients` led.
 
-    `drain_s` and `undelivered_at_end_count` tell of the background work, `death` how a gateway of it ended.
+    `drain_s` and `undelivered_at_end_count` tell of the background work, `death` how a gateway of it ended. A
+    `probe_pass` went through the same lane afterwards, alone; counts, rates and costs are without it.
+    `expected_bytes` is the size of the body that the lane answered before the window.
     """
 
     load: Load
@@ -104,6 +106,13 @@ class Window:
     death: str | None = None
     load_before: LoadReading | None = None
     load_after: LoadReading | None = None
+    probe_pass: Client | None = None
+    expected_bytes: int | None = None
+
+    @property
+    def every_client(self) -> tuple[Client, ...]:
+        """The clients, and the probe of the pass behind them."""
+        return self.clients if self.probe_pass is None else (*self.clients, self.probe_pass)
 
     @property
     def lead(self) -> Client:
@@ -116,9 +125,25 @@ class Window:
         return tuple(client.report for client in self.clients if client.report is not None)
 
     @property
+    def judged_reports(self) -> tuple[LoadReport, ...]:
+        """The same with that of a probe pass: what failed there failed too."""
+        after = None if self.probe_pass is None else self.probe_pass.report
+        return self.reports if after is None else (*self.reports, after)
+
+    @property
     def trace(self) -> Trace | None:
-        """What the first client that sees stamps saw; None where none does, or where it left nothing."""
-        return next((client.trace for client in self.clients if client.sees_stamps), None)
+        """What the first client that sees stamps saw; None where none does, or where it left nothing.
+
+        A pass with more than one client gives no time: its trace is `content_trace` alone.
+        """
+        found = next((client.trace for client in self.clients if client.sees_stamps), None)
+        return self.content_trace if found is None and self.load.is_serial else found
+
+    @property
+    def content_trace(self) -> Trace | None:
+        """What a probe saw of the contents of responses, in the window or in the pass behind it."""
+        found = next((client.trace for client in self.clients if client.sees_stamps), None)
+        return self.probe_pass.trace if found is None and self.probe_pass is not None else found
 
     @property
     def streams(self) -> OpenStreamsResult | None:

@@ -42,6 +42,13 @@ class Cell:
     baseline: str
     # `not_supported` when the recipe does not claim chain or mode: shown with this reason, never run.
     not_supported: str | None = None
+    # The driver that goes through the same lane behind its own, which reads no stamps; None: nothing follows.
+    pass_driver: str | None = None
+
+    @property
+    def pass_load(self) -> Load | None:
+        """Return what follows the window by the `pass_driver`, None where nothing does."""
+        return None if self.pass_driver is None else self.load.pass_load(self.answer, self.mode)
 
     @property
     def window_answer(self) -> AnswerSpec:

@@ -17,6 +17,8 @@ LANE_S = 12.0
 BASELINE_LANE_S = 2.0
 # Start and end of the driver, event drain, counters and writing of one window.
 WINDOW_S = 3.0
+# Start and writing of the probe in a pass.
+PASS_WRITING_S = 1.5
 # What a gateway is supposed to add to a request of a closed loop.
 ADDED_S = 0.005
 # What is kept of one request (a row of the driver and a compressed sample) and of one window besides.
@@ -73,4 +75,11 @@ def window_s(cell: Cell) -> float:
     added_s = 0.0 if cell.is_baseline else ADDED_S
     answer_s = cell.answer.provider_time_s(cell.mode) + added_s
     warmup_s = -(-cell.load.warmup_count // cell.load.connections) * answer_s
-    return WINDOW_S + warmup_s + cell.load.expected_s(cell.answer, cell.mode, added_s=added_s)
+    expected_s = cell.load.expected_s(cell.answer, cell.mode, added_s=added_s)
+    return WINDOW_S + warmup_s + expected_s + _pass_s(cell, added_s)
+
+
+def _pass_s(cell: Cell, added_s: float) -> float:
+    """Return the expected seconds of the probe that follows a closed loop whose driver reads no stamps."""
+    load = cell.pass_load
+    return 0.0 if load is None else PASS_WRITING_S + load.expected_s(cell.answer, cell.mode, added_s=added_s)

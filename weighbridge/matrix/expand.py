@@ -40,6 +40,7 @@ class _WithoutLane:
     answer: AnswerSpec
     load: Load
     driver: str
+    pass_driver: str | None = None
 
 
 def expand(loaded: LoadedMatrix, catalogue: Catalogue) -> tuple[Cell, ...]:
@@ -142,7 +143,8 @@ def _windows(loaded: LoadedMatrix) -> Iterator[_WithoutLane]:
                 target = Target(answer, answer == next(_answers(matrix)), mode, companion)
                 for load in matrix.loads.loads(target):
                     driver = driver_of(load.kind, matrix.driver, loaded.drivers)
-                    yield _WithoutLane(mode, payload.spec(payload_name), answer, load, driver)
+                    behind = companion_of(driver, loaded.drivers)
+                    yield _WithoutLane(mode, payload.spec(payload_name), answer, load, driver, behind)
 
 
 def _answers(matrix: Matrix) -> Iterator[AnswerSpec]:
@@ -160,6 +162,7 @@ def _cell(recipe: Recipe, lane: LaneKey, window: _WithoutLane, named: frozenset[
         driver=window.driver,
         baseline="",
         not_supported=_not_claimed(recipe, lane.chain, window.mode),
+        pass_driver=window.pass_driver,
     )
     return replace(cell, id=cell_id(cell, named), baseline=baseline_id(cell, named))
 

@@ -156,8 +156,9 @@ REASONS: Mapping[str, ReasonEntry] = MappingProxyType(
         "provider_count": ReasonEntry(
             "gateway",
             "errored",
-            "the provider saw another number of requests than the client sent",
-            "The provider received more or fewer requests than were sent, and retries do not explain it.",
+            "the provider saw fewer requests than the client sent",
+            "The provider received fewer requests than were sent, and failures do not explain it: a cache or an "
+            "error answered in its place.",
         ),
         "crashed": ReasonEntry(
             "gateway", "errored", "the gateway crashed", "The gateway's process ended before the window or in it."
@@ -288,7 +289,6 @@ FLAGS: Mapping[str, str] = MappingProxyType(
         "connections_unchecked": "Whether the connections or the lane limited the rate cannot be told without "
         "samples.",
         "timeouts": "Some requests of a saturated run waited longer than the time-out.",
-        "uneven_responses": "Some responses were more than 10 % shorter than the usual one.",
         "loaded_machine": "Other processes were using the CPU during the runs.",
         "load_unknown": "The one-minute load could not be read, so its limit was not checked.",
         "backlog_growing": "Undelivered events at the window's end exceed 5 % of its requests: events are made "

@@ -33,6 +33,7 @@ CountKey = Literal[
     "late_turn_count",
     "late_response_count",
     "undelivered_at_end_count",
+    "looked_at_count",
 ]
 NumberKey = Literal["offered_rps", "rate_error_ratio", "littles_rps"]
 WordKey = Literal["achieved_from", "buffering"]
@@ -169,6 +170,9 @@ _RATES: tuple[Metric, ...] = (
     Metric("error_count", "count", "count", "Errors",
            "Answers that are no 2xx, failures, and streams with chunks wrong; of a cell over all attempts.",
            merge="sum", loads="every", with_rejected=True),
+    Metric("looked_at_count", "count", "count", "Looked at",
+           "Requests whose content was looked at, where neither all were nor every size is known; else null.",
+           merge="sum", needs=("trace",)),
     Metric("in_flight_max_count", "count", "count", "In flight", "Most requests open at one time.", merge="max",
            loads="every"),
     Metric("late_turn_count", "count", "count", "Late turns",

@@ -29,7 +29,7 @@ class DriverRecord(Document):
 class ClientRecord(Document):
     """One client of a window: a load generator with its part of the load."""
 
-    role: str = Field(description="Its role, and the folder of what it left: driver, companion or open_streams.")
+    role: str = Field(description="Role, and folder of what it left: driver, companion, open_streams or probe_pass.")
     load: Load | None = Field(description="Its part of the load; null in what was written as weighbridge.run/1.")
     driver: DriverRecord = Field(description="The program and how it was called.")
     load_report: LoadReport | None = Field(description="What it reported; null when it left nothing.")
@@ -73,6 +73,7 @@ class Evidence(Document):
     stamp_survives: bool | None = Field(default=None, description="Whether the provider's stamp came through.")
     end_marker: bool | None = Field(default=None, description="Whether a stream ended with [DONE].")
     chunk_count: Count | None = Field(default=None, description="Content chunks seen in a stream.")
+    body_bytes: Count | None = Field(default=None, description="Size of its body; null without an answer.")
     added_s: float | None = Field(
         default=None, description="Its added time (of streams: to the first content), s; null without a stamp."
     )

@@ -47,7 +47,7 @@ class ClientSpec:
     """A client: its role, which names the folder of what it leaves, its program and its part of the load.
 
     `look` is called about ten times per second while the window is driven. Of an optional one the window does
-    without.
+    without. It is interrupted after `at_most_s`, where that is given.
     """
 
     role: str
@@ -56,6 +56,7 @@ class ClientSpec:
     load: Load
     is_optional: bool = False
     look: Look = look_at_nothing
+    at_most_s: float | None = None
 
 
 @dataclass(frozen=True)
@@ -221,6 +222,8 @@ def seed_of(seed_text: str) -> int:
 
 def _begin(rig: Rig, client: ClientPlan) -> _StartedClient:
     command = client.spec.driver.command(client.plan)
+    if client.spec.at_most_s is not None:
+        command = replace(command, cut_after_s=client.spec.at_most_s)
     return _StartedClient(client, command, rig.supervisor.begin(command, cores=rig.driver_cores))
 
 

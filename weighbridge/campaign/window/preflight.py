@@ -70,6 +70,7 @@ def preflight(lane: Lane, mocks: Mocks, mode: Mode, answer: AnswerSpec) -> Evide
         body_head=clean(got.body[:_STORED_BYTES], secrets) if problem else "",
         upstream_changes=changes,
         stamp_survives=find_stamp(came.answer.text) is not None,
+        body_bytes=len(got.body),
         added_s=_added_s(got, came) if problem is None else None,
         end_marker=came.answer.is_done if has_events else None,
         chunk_count=len(came.answer.pieces) if has_events else None,

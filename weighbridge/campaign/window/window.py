@@ -20,6 +20,7 @@ from weighbridge.campaign.window.clients import (
 from weighbridge.campaign.window.costs import begin_costs
 from weighbridge.campaign.window.ground_truth import Truth
 from weighbridge.campaign.window.pages import csv_of_pages
+from weighbridge.campaign.window.probe_pass import make_pass
 from weighbridge.judge.window import Client, ProviderHealth, Trace, Window
 from weighbridge.load.contract.reading import ReportReading
 from weighbridge.matrix.cells import Cell
@@ -42,13 +43,15 @@ class WindowPlan:
     """A window to be driven through lanes that are up: its clients, the first leading.
 
     Prompts and intended starts are drawn from `seed_text`, which lanes of a block share and windows of one lane do
-    not. `manner` is what the provider is told beside its response.
+    not. `manner` is what the provider is told beside its response. A
+    `probe_pass` follows when all else is read.
     """
 
     cell: Cell
     clients: tuple[ClientSpec, ...]
     seed_text: str
     manner: Mapping[str, Any] = field(default_factory=dict)
+    probe_pass: ClientSpec | None = None
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,12 @@ class Measured:
 
 def run_window(rig: Rig, lanes: Sequence[Lane], plan: WindowPlan, truth: Truth) -> Measured:
     """Drive one window; the first lane is the one whose cost is read. Raises LaneFailed when a mock fails."""
+    measured = _measured(rig, lanes, plan, truth)
+    spec = plan.probe_pass
+    return measured if spec is None or measured.window.death else _with_pass(rig, lanes, plan, spec, measured)
+
+
+def _measured(rig: Rig, lanes: Sequence[Lane], plan: WindowPlan, truth: Truth) -> Measured:
     shutil.rmtree(rig.scratch / "window", ignore_errors=True)
     lane, cell = lanes[0], plan.cell
     clients = [_planned(rig, lane, plan, number) for number in range(len(plan.clients))]
@@ -105,6 +114,18 @@ def run_window(rig: Rig, lanes: Sequence[Lane], plan: WindowPlan, truth: Truth) 
         _kept(driven, records) | lane.files_to_store() | truth.files_to_store(lanes),
         lead.samples if lead else None,
     )
+
+
+def _with_pass(rig: Rig, lanes: Sequence[Lane], plan: WindowPlan, spec: ClientSpec, measured: Measured) -> Measured:
+    """Return the window with a pass of the probe behind it, or as it is where the probe could not begin."""
+    text, count = f"{plan.seed_text} {spec.role}", spec.load.window_count
+    client = plan_client(rig, lanes[0], plan.cell, spec, seed_text=text, line_count=count)
+    passed = make_pass(rig, lanes, plan.cell, client, plan.manner)
+    if passed is None:
+        return measured
+    probe = _client(rig, passed.driven, passed.driven.read(), plan.cell, passed.rows)
+    window = replace(measured.window, probe_pass=probe)
+    return replace(measured, window=window, files={**measured.files, **passed.files})
 
 
 def _planned(rig: Rig, lane: Lane, plan: WindowPlan, number: int) -> ClientPlan:

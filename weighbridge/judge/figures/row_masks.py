@@ -1,4 +1,4 @@
-"""Which responses count: good, whole, left out by rule; and counts of errors and successes.
+"""Which responses count: good, left out by rule; and counts of errors and successes.
 
 Knows no time and no rate.
 """
@@ -14,8 +14,6 @@ from weighbridge.record.samples import SAMPLE_OUTCOMES, SampleTable
 Mask = npt.NDArray[np.bool_]
 
 ANSWERED_CODE = SAMPLE_OUTCOMES.index("answered")
-# A 2xx response shorter than this share of the usual one is not whole, whatever its status says.
-WHOLE_ANSWER_SHARE = 0.5
 
 
 def answered(samples: SampleTable) -> Mask:
@@ -29,17 +27,6 @@ def good_answers(samples: SampleTable) -> Mask:
     status = samples.status
     successful: Mask = (status == 0) | ((status >= 200) & (status < 300))
     return answered(samples) & successful
-
-
-def whole_answers(samples: SampleTable, share: float = WHOLE_ANSWER_SHARE) -> Mask:
-    """Return good rows with a body of at least `share` of the median size; a body of unknown size counts as whole."""
-    good = good_answers(samples)
-    sizes = samples.received_bytes
-    known = good & (sizes >= 0)
-    if not known.any():
-        return good
-    enough = sizes >= share * float(np.median(sizes[known]))
-    return good & (enough | (sizes < 0))
 
 
 def untrimmed(samples: SampleTable, connections: int) -> Mask:

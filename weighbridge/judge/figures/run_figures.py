@@ -13,8 +13,9 @@ import numpy as np
 
 from weighbridge.judge.figures.in_flight import in_flight_max
 from weighbridge.judge.figures.lateness import late_ns
+from weighbridge.judge.figures.looked_at import failed_count, looked_at, odd_sizes, sized_answers, sizes_known
 from weighbridge.judge.figures.probe_figures import CUT, trace_figures, unwhole_count
-from weighbridge.judge.figures.row_masks import Mask, answered, error_count, good_answers, untrimmed, whole_answers
+from weighbridge.judge.figures.row_masks import Mask, answered, good_answers, untrimmed
 from weighbridge.judge.stats.timing import SHARES, few_samples, timing_or_absent
 from weighbridge.judge.window import Client, Window
 from weighbridge.quantiles import beyond
@@ -62,13 +63,26 @@ def run_figures(window: Window) -> RunFigures | None:
         "goodput_rps": _rate(rate.goodput_rps),
         "trimmed_count": _trimmed_count(lead),
         "request_count": _behind(timings["service_ms"], timings["response_ms"]),
-        "error_count": sum(map(error_count, window.reports)) + unwhole_count(window.trace),
+        "looked_at_count": _looked_at_count(window),
+        "error_count": _error_count(window),
         "in_flight_max_count": None if samples is None else _in_flight_max(samples, lead.load.connections),
         "rate_error_ratio": None if samples is None else send_rate_error(samples, lead.load.offered_rps),
         "late_turn_count": 0,
         "late_response_count": 0,
     }
     return RunFigures.of({**measured, **timings, **traced})
+
+
+def _error_count(window: Window) -> int:
+    lead = window.lead
+    odd = 0 if lead.sees_stamps or lead.samples is None else odd_sizes(lead.samples, window.expected_bytes)
+    return failed_count(window.judged_reports, unwhole_count(window.content_trace), odd)
+
+
+def _looked_at_count(window: Window) -> int | None:
+    """Return how many contents were looked at, where they are not all and no size shows the others."""
+    part = looked_at(window.judged_reports)
+    return None if part is None or sizes_known(window.lead.samples) else part.looked_count
 
 
 def _rate(value_rps: float | None) -> FigureOrAbsent:
@@ -126,7 +140,7 @@ def lead_rates(client: Client) -> Throughput:
     if counted < 1 or span_s <= 0:
         return _from_totals(client)
     achieved = counted / span_s
-    whole = int(np.count_nonzero(whole_answers(samples)))
+    whole = int(np.count_nonzero(sized_answers(samples)))
     return Throughput(achieved, achieved * whole / len(ends), "samples")
 
 

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from weighbridge.judge.figures.looked_at import looked_at, odd_sizes
 from weighbridge.judge.figures.open_streams import is_buffered, open_streams_problem
+from weighbridge.judge.figures.probe_figures import unwhole_count
 from weighbridge.judge.figures.row_masks import answered, error_count
 from weighbridge.judge.figures.stamps import cache_hits
 from weighbridge.judge.inputs import Attempted, Judgement
 from weighbridge.judge.run import rig_limits
 from weighbridge.judge.run.checks import run_flags
-from weighbridge.judge.run.failed_requests import Failed, failed_in_window, timeout_count
+from weighbridge.judge.run.failed_requests import failed_in_window, timeout_count
 from weighbridge.judge.run.offered_rate import RateCheck, check_rate
 from weighbridge.judge.run.sentences import client_limits_text, client_text, failures_text, served_text, unwhole_text
 from weighbridge.judge.window import Client, Window
@@ -109,7 +111,7 @@ def _bad_end(client: Client) -> Objection:
 
 
 def _client_limits(inputs: Attempted, _rate: RateCheck | None) -> Objection:
-    text = None if inputs.window is None else client_limits_text(inputs.window.reports)
+    text = None if inputs.window is None else client_limits_text(inputs.window.judged_reports)
     return None if text is None else Reason.of("client_limited", text)
 
 
@@ -124,22 +126,18 @@ def _errors(inputs: Attempted, rate: RateCheck | None) -> Objection:
     if inputs.window is None:
         return None
     saturated = rate is not None and rate.missed and not rate.stopped
-    failed = failed_in_window(inputs.window.reports, inputs.figures, saturated=saturated)
-    if not failed.rejects and not _seen_in_part(inputs.window, failed):
+    failed = failed_in_window(inputs.window.judged_reports, inputs.figures, saturated=saturated)
+    part = looked_at(inputs.window.judged_reports, unwhole_count(inputs.window.content_trace))
+    if not failed.rejects and (part is None or not part.bad_count):
         return None
     unwhole = None if inputs.figures is None else unwhole_text(inputs.figures)
-    text = failures_text(inputs.window.reports, failed.count)
+    text = failures_text(inputs.window.judged_reports, failed.count, part, _odd_count(inputs.window))
     return Reason.of("errors", text if unwhole is None else f"{text}; {unwhole}")
 
 
-def _seen_in_part(window: Window, failed: Failed) -> bool:
-    """Tell whether a probe beside a driver that reads no content saw a bad one: of the others nobody knows."""
-    if window.trace is None or window.lead.sees_stamps:
-        return False
-    told = [client.report.failed_by_class or {} for client in window.clients[1:] if client.report]
-    if any(one.get(name) for one in told for name in ("error_in_body", "empty")):
-        return True
-    return failed.count > sum(map(error_count, window.reports))
+def _odd_count(window: Window) -> int:
+    lead = window.lead
+    return 0 if lead.sees_stamps or lead.samples is None else odd_sizes(lead.samples, window.expected_bytes)
 
 
 def _cache_hit(inputs: Attempted, _rate: RateCheck | None) -> Objection:
@@ -202,21 +200,16 @@ def _provider_count(inputs: Attempted, rate: RateCheck | None) -> Objection:
     if counts is None or (rate is not None and rate.missed):
         return None
     sent, received = counts.client_sent_count, counts.provider_request_count
-    if sent is None or any(0 <= made - received <= _failed(inputs) for made in (sent, sent + _retries(inputs))):
+    if sent is None or sent - received <= _failed(inputs):
         return None
-    return Reason.of("provider_count", f"the provider received {received} requests for {sent} sent")
+    text = f"the provider received {received} requests for {sent} sent: a cache or an error answered in its place"
+    return Reason.of("provider_count", text)
 
 
 def _failed(inputs: Attempted) -> int:
     """Count the requests that need not have got to the provider: they failed, and were too few to reject the run."""
     window = inputs.window
-    return 0 if window is None else failed_in_window(window.reports, inputs.figures, saturated=False).count
-
-
-def _retries(inputs: Attempted) -> int:
-    """Count the provider calls that are explained: the gateway called again for a reference."""
-    counts = None if inputs.figures is None else inputs.figures.stamps
-    return (counts.retry_count or 0) if isinstance(counts, StampCounts) else 0
+    return 0 if window is None else sum(map(error_count, window.reports))
 
 
 def _served(inputs: Attempted) -> str:

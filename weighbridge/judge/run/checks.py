@@ -6,11 +6,8 @@ import math
 from collections.abc import Iterator
 from itertools import pairwise
 
-import numpy as np
-
 from weighbridge.judge.figures.connections import is_not_kept_alive
 from weighbridge.judge.figures.in_flight import in_flight_mean
-from weighbridge.judge.figures.row_masks import good_answers, whole_answers
 from weighbridge.judge.figures.run_figures import busy_span
 from weighbridge.judge.inputs import Attempted
 from weighbridge.judge.run.probe_flags import trace_flags
@@ -29,7 +26,6 @@ SHOWN: tuple[TimeKey, ...] = (
     *("response_ms", "service_ms", "ttfb_ms", "ttft_ms", "added_ms", "added_first_ms", "added_total_ms"),
 )
 LITTLE_TOLERANCE = 0.05
-EVEN_SHARE = 0.9
 BACKLOG_SHARE = 0.05
 BACKLOG_MIN_COUNT = 10
 BASELINE_FACTOR = 2.0
@@ -62,8 +58,8 @@ def _window_flags(window: Window) -> Iterator[str]:
         yield "counts_differ"
     if counts is not None and prompts_repeated(counts):
         yield "prompts_repeated"
-    if samples is not None and answers_uneven(samples):
-        yield "uneven_responses"
+    if counts is not None and called_again(counts):
+        yield "retried"
     lead = window.lead
     if samples is not None and not lead.load.has_schedule and not littles_law_holds(samples, lead.load.concurrency):
         yield "littles_law"
@@ -112,9 +108,10 @@ def prompts_repeated(counts: Counts) -> bool:
     return counts.repeat_share_ratio > expected + REPEAT_SIGMAS * spread
 
 
-def answers_uneven(samples: SampleTable) -> bool:
-    """Tell whether a good response has less than 90 % of the median size: the mock sends equal responses."""
-    return bool(np.count_nonzero(whole_answers(samples, EVEN_SHARE)) < np.count_nonzero(good_answers(samples)))
+def called_again(counts: Counts) -> bool:
+    """Tell whether the provider got more requests than all clients sent, which is the gateway's doing."""
+    sent = counts.client_sent_count
+    return sent is not None and counts.provider_request_count > sent
 
 
 def backlog_growing(undelivered_count: int | None, figures: RunFigures) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from weighbridge.judge.figures.row_masks import error_count
+from weighbridge.judge.figures.looked_at import failed_count
 from weighbridge.record.load_report import LoadReport
 from weighbridge.record.measured import RunFigures
 from weighbridge.record.run import RunRecord
@@ -35,7 +35,7 @@ class Failed:
 def failed_in_window(reports: Sequence[LoadReport], figures: RunFigures | None, *, saturated: bool) -> Failed:
     """Return what failed by the reports of all clients and by the figures of their window, where it has some."""
     told = None if figures is None else figures.count("error_count")
-    count = sum(map(error_count, reports)) if told is None else told
+    count = failed_count(reports) if told is None else told
     queued = sum(map(timeout_count, reports)) if saturated else 0
     return Failed(max(0, count - queued), sum(map(_request_count, reports)))
 

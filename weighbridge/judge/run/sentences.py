@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from weighbridge.judge.figures.looked_at import LookedAt
 from weighbridge.record.figures import Figure
 from weighbridge.record.load_report import CLIENT_LIMITS, FAILURES, LoadReport
 from weighbridge.record.measured import RunFigures
@@ -40,18 +41,28 @@ def served_text(achieved_rps: float | None, offered_rps: float | None) -> str:
     return f"served {per_second(achieved_rps)} of {per_second(offered_rps)} per second"
 
 
-def failures_text(reports: Sequence[LoadReport], count: int) -> str:
-    """Return what failed in a window: `12 of 1032 requests failed: 10 × status 500, 2 × timeout`."""
+def failures_text(reports: Sequence[LoadReport], count: int, part: LookedAt | None = None, odd_count: int = 0) -> str:
+    """Return what failed in a window: `12 of 1032 requests failed: 10 × status 500, 2 × timeout`.
+
+    Of contents that only a `part` of the clients read: `about 20 of 440 requests failed (3 to 65), from 2 of 44
+    looked at: 2 × 200 without content`. `odd_count` are responses of an unexpected size.
+    """
     parts: Counter[str] = Counter()
     for report in reports:
         by_status = report.answered_by_status or {}
         parts.update({f"status {status}": n for status, n in by_status.items() if not status.startswith("2")})
         parts.update({FAILURES.get(name, name): n for name, n in (report.failed_by_class or {}).items()})
+    parts["200 of an unexpected size"] += odd_count
     listed = sorted(((number, what) for what, number in parts.items() if number), reverse=True)
     detail = ", ".join(f"{number} × {what}" for number, what in listed) + _first_message(reports)
     scheduled = [report.scheduled_count for report in reports]
     of_all = "" if None in scheduled else f" of {sum(one for one in scheduled if one is not None)}"
-    return f"{count}{of_all} requests failed" + (f": {detail}" if detail else "")
+    detail = f": {detail}" if detail else ""
+    if part is not None and part.bad_count:
+        low, high = part.bounds
+        looked = f"from {part.bad_count} of {part.looked_count} looked at"
+        return f"about {count} of {part.total_count} requests failed ({low} to {high}), {looked}{detail}"
+    return f"{count}{of_all} requests failed{detail}"
 
 
 def _first_message(reports: Sequence[LoadReport]) -> str:

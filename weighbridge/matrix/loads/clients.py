@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import ConfigDict, Field
@@ -18,6 +18,8 @@ from weighbridge.matrix.yamltext import KeyPath
 # A closed loop counts over so many requests of each client, or for so long, whichever comes first (METHOD section 2).
 REQUESTS_PER_CLIENT = 100
 LONG_ENOUGH_S = 60.0
+# A pass of the probe after a closed loop of many clients takes no longer.
+PASS_S = 10.0
 # So many, at least, are planned where the matrix leaves the number to us: a p99 needs them.
 _LEAST_REQUESTS = 1000
 
@@ -92,6 +94,14 @@ class ClientsLoad:
     def parts(self) -> tuple[LoadPart[ClientsLoad], ...]:
         """Return what each load generator drives: all of it."""
         return (LoadPart("driver", None, self),)
+
+    def pass_load(self, answer: AnswerSpec, mode: Mode) -> ClientsLoad:
+        """Return what the probe drives after a driver that reads no stamps: the same, of many clients 10 s of it."""
+        if self.is_serial:
+            return replace(self, warmup_count=0)
+        time_s = max(answer.provider_time_s(mode), 0.001)
+        count = min(self.request_count, max(self.clients, int(self.clients * PASS_S / time_s)))
+        return replace(self, request_count=count, warmup_count=0)
 
     def without_companion(self, _reason: str | None = None) -> ClientsLoad:
         """Return the load as it is, since it has no companion."""

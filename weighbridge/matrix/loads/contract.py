@@ -13,7 +13,7 @@ from weighbridge.matrix.yamltext import KeyPath
 
 Driven_co = TypeVar("Driven_co", covariant=True)
 
-Role = Literal["driver", "companion", "open_streams"]
+Role = Literal["driver", "companion", "open_streams", "probe_pass"]
 Locate = Callable[[KeyPath], Place]
 # A code of `record.codes.WARNINGS`, the key to change, and what weakens the figures.
 Remark = tuple[str, KeyPath, str]

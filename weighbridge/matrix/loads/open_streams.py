@@ -84,6 +84,10 @@ class OpenStreamsLoad:
         """Return the load as it is, since it has no companion."""
         return self
 
+    def pass_load(self, _answer: AnswerSpec, _mode: Mode) -> None:
+        """Return None: no driver of these loads times anything."""
+        return
+
     def with_connections(self, _factor: int) -> None:
         """Return None: more connections would be more streams, another load."""
         return

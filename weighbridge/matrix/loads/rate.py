@@ -135,6 +135,10 @@ class RateLoad:
         """Return the same load by its driver alone, with the reason."""
         return replace(self, companion=None, no_companion=reason)
 
+    def pass_load(self, _answer: AnswerSpec, _mode: Mode) -> None:
+        """Return None: beside arrivals the probe can be a companion, in the very seconds."""
+        return
+
     def with_connections(self, factor: int) -> RateLoad:
         """Return the same load with so many times the connections."""
         own = self.companion

@@ -104,8 +104,10 @@ def test_what_was_not_opened_does_not_count(seen: OpenStreamsResult | None, reas
 
 
 def test_the_provider_must_have_been_asked_as_often() -> None:
-    """A stream that the gateway asked for twice is a request more at the provider than at the client."""
+    """A stream that the gateway asked for twice is flagged; one that the provider never saw is no stream of ours."""
     found = judge_run(inputs(opened(), counts=counts(100, provider_request_count=101)))
+    assert (found.accepted, "retried" in found.flags) == (True, True)
+    found = judge_run(inputs(opened(), counts=counts(100, provider_request_count=99)))
     assert (found.accepted, code_of(found)) == (False, "provider_count")
 
 

@@ -156,7 +156,7 @@ def test_goodput_leaves_out_errors_and_stumps_and_errors_have_no_time() -> None:
     assert found.known("goodput_rps") is not None
     assert found.known("achieved_rps") is not None
     assert found.known("goodput_rps") / found.known("achieved_rps") == pytest.approx(0.85)
-    assert found.error_count == 100
+    assert found.error_count == 150
     assert isinstance(found.service_ms, Timing)
     assert found.service_ms.mean == pytest.approx(20.0)
 

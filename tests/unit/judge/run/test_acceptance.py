@@ -62,7 +62,6 @@ def test_a_faultless_run_is_valid_without_a_flag() -> None:
         ({"lead": {"exit_code": -9, "killed": True}}, "generator_failed", "rig_limited"),
         ({"lead": {"report": None, "problem": "no file"}}, "generator_failed", "rig_limited"),
         ({"window": None}, "generator_failed", "rig_limited"),
-        ({"counts": counts(1032, provider_request_count=1040)}, "provider_count", "errored"),
         ({"counts": counts(1032, provider_request_count=900)}, "provider_count", "errored"),
         ({"load_limit": 1.0, "load_after": QUIET.model_copy(update={"load_1m": 1.0})}, "load_limit", "rig_limited"),
         ({"load_limit": 1.0, "load_before": QUIET.model_copy(update={"load_1m": 3.0})}, "load_limit", "rig_limited"),
@@ -245,11 +244,27 @@ def test_a_remark_is_a_flag_and_changes_no_verdict(fault: dict[str, Any], flag: 
     assert found.accepted
 
 
-def test_uneven_answers_and_few_samples_are_flags() -> None:
-    """A body of 80 % of the usual size is remarked, and so is a p99 of 250."""
+@pytest.mark.parametrize(("odd", "bytes_", "is_error"), [(1, 400, False), (20, 400, True), (20, 460, False)])
+def test_a_200_of_an_unexpected_size_failed(odd: int, bytes_: int, *, is_error: bool) -> None:
+    """Where no content is read a body of 80 % of the usual size is an error; one in 1,532 is allowed, and counted."""
     size = np.full(LOAD.window_count, 500)
-    size[700] = 400
-    assert judge_run(inputs(with_rows(FACTS, received_bytes=size))).flags == ("uneven_responses",)
+    size[700 : 700 + odd] = bytes_
+    given = inputs(with_rows(FACTS, received_bytes=size))
+    assert given.figures is not None
+    assert given.figures.count("error_count") == (odd if bytes_ == 400 else 0)
+    found = judge_run(given)
+    assert (code_of(found) == "errors") is is_error
+    assert not is_error or "20 × 200 of an unexpected size" in detail_of(found)
+
+
+def test_an_error_of_the_usual_size_in_every_row_is_told_by_the_preflight() -> None:
+    """Where all are bad none is unusual; the size of the response before the window shows it."""
+    found = judge_run(inputs(replace(FACTS, expected_bytes=900)))
+    assert code_of(found) == "errors"
+
+
+def test_few_samples_are_a_flag() -> None:
+    """A p99 of 250 is remarked."""
     load = rate_load(50, 250)
     assert judge_run(inputs(window(load, open_loop(load, 0.02)))).flags == ("few_samples",)
 
