@@ -28,7 +28,7 @@ _BY_FILE: Mapping[str, str] = {
         load.probe.program.connection load.probe.program.response
     """,
     "unit/judge/cell/test_cell_probe.py": """
-        judge.figures.fidelity judge.figures.row_masks judge.run.probe_flags
+        judge.figures.fidelity judge.figures.row_masks judge.run.probe_flags record.arrays
     """,
     "unit/judge/cell/test_summarise.py": """
         judge.cell.cell judge.cell.enough_runs judge.cell.failed_windows judge.run.background_load
