@@ -91,7 +91,7 @@ def test_what_works_is_valid(measured: tuple[Project, Ran], cell: str) -> None:
     ("cell", "verdict", "reason", "sentence"),
     [
         (_cell("never-ready", "plain", CLIENTS), "errored", "never_ready", "did not become ready within 6 s"),
-        (_cell("never-ready", "plain", CLIENTS), "errored", "never_ready", "/readyz responses 503"),
+        (_cell("never-ready", "plain", CLIENTS), "errored", "never_ready", "/readyz returns 503"),
         (
             _cell("die-130", "plain", RATE),
             "errored",
