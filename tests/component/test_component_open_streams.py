@@ -29,7 +29,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, Ran]:
         gateways=project.faulty(SOUND, HEAVY, LOST, BUFFERED),
         recipes=["recipes"],
         modes=["stream"],
-        loads={"streams": {"open": OPEN, "hold": "700ms"}},
+        loads={"streams": {"held": OPEN, "hold": "700ms"}},
     )
     ran = project.invoke("bench", within_s=250)
     project.assert_nothing_left()

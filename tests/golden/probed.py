@@ -87,11 +87,11 @@ def probed() -> Summary:
 
 
 def _stampless(load: Load) -> CellSummary:
-    gone = Absent(absent="no_stamps")
+    gone = Absent(absent="no_inband")
     lost = STAMPS.model_copy(update={"whole_count": 0, "absent_count": 4400})
     names = ("added_ms", "request_path_ms", "response_path_ms", "fidelity", "added_with_rejected_ms")
     return seen(
-        cell("reference", load, chain="starter"), stamps=lost, flags=("no_stamps",), **dict.fromkeys(names, gone)
+        cell("reference", load, chain="starter"), stamps=lost, flags=("no_inband",), **dict.fromkeys(names, gone)
     )
 
 
@@ -102,7 +102,7 @@ def _buffering(load: Load) -> CellSummary:
     wrong = fidelity("differs", sequence_whole_count=2998, missing_chunk_count=2)
     return seen(
         cell("reference", load, chain="starter", mode="stream"), bunching=buffered,
-        buffering="buffered until complete",
+        buffering="held until complete",
         coalesced_ratio=Figure(value=44 / 45), fidelity=wrong, stall_count=spread_figure(2.0, 0.0, 7.0),
         end_marker_ratio=Figure(value=0.9993), flags=("stalls",),
     )  # fmt: skip

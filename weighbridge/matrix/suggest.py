@@ -14,7 +14,6 @@ CUTOFF = 0.55
 # What words of earlier versions are called now; one word may have had two places.
 RENAMED: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "held": ("open",),
         "ride_along": ("companion",),
         "weights": ("known_delays",),
         "surroundings": ("conditions",),

@@ -206,7 +206,7 @@ ABSENCES: Mapping[str, str] = MappingProxyType(
     {
         "not_measured": "not measured in this campaign",
         "not_self_reported": "the gateway reports no overhead of its own",
-        "no_stamps": "the chain destroys the provider's stamp",
+        "no_inband": "the chain destroys the provider's stamp",
         "baseline": "the baseline is what the others are compared with",
         "no_baseline": "no block has an accepted run of the cell and of the direct lane",
         "no_accepted_run": "no accepted run has this figure",
@@ -293,7 +293,7 @@ FLAGS: Mapping[str, str] = MappingProxyType(
         "load_unknown": "The one-minute load could not be read, so its limit was not checked.",
         "backlog_growing": "Undelivered events at the window's end exceed 5 % of its requests: events are made "
         "faster than they are delivered.",
-        "no_stamps": "The provider's stamp does not come through this lane.",
+        "no_inband": "The provider's stamp does not come through this lane.",
         "no_keep_alive": "Connections were opened anew: more than were ever needed at once, by more than 5 % of the "
         "requests.",
         "ready_early": "The gateway said that it is ready, and refused its first requests for a while: they were "

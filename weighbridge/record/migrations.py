@@ -87,10 +87,8 @@ def _open_streams(held: Raw | None) -> Raw | None:
 
 
 def _with_buffering(values: Raw) -> dict[str, Any]:
-    """Return figures whose streams are buffered instead of held."""
+    """Return figures whose counts of streams have the names of today."""
     found = dict(values)
-    if found.get("buffering") == "held until complete":
-        found["buffering"] = "buffered until complete"
     if isinstance(found.get("bunching"), dict):
         found["bunching"] = renamed(found["bunching"], _BUNCHING_NAMES)
     return found

@@ -50,7 +50,6 @@ _RENAMED_CODES: Mapping[str, str] = {
     "no_floor": "no_baseline",
     "not_claimed": "not_self_reported",
     "not_told": "not_reported",
-    "no_inband": "no_stamps",
     "no_answer": "no_response",
     "answers_changed": "responses_changed",
     "uneven_answers": "uneven_responses",

@@ -12,7 +12,7 @@ from pydantic import Field
 from weighbridge.record.base import Count, Document, Milliseconds
 from weighbridge.record.figures import Absent
 
-Buffering = Literal["passed through", "coalesced", "windowed", "buffered until complete", "held, then re-paced"]
+Buffering = Literal["passed through", "coalesced", "windowed", "held until complete", "held, then re-paced"]
 FidelityLevel = Literal["events", "text", "differs"]
 
 

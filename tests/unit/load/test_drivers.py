@@ -32,7 +32,7 @@ def test_every_kind_of_load_has_a_driver(asked: str) -> None:
 
 
 @pytest.mark.parametrize("asked", DRIVERS)
-def test_a_driver_that_sees_no_stamps_has_a_companion_that_does(asked: str) -> None:
+def test_a_driver_that_sees_no_inband_has_a_companion_that_does(asked: str) -> None:
     """Beside itself the driver of stamps needs none."""
     assert companion_of(asked, TRAITS) == (None if asked == STAMP_READER else STAMP_READER)
 

@@ -91,7 +91,7 @@ def test_a_chain_that_the_subject_lacks(tmp_path: Path) -> None:
 
 def test_open_streams_need_no_samples(tmp_path: Path) -> None:
     """They have no percentiles, so their small number is no weakness."""
-    change = ("  rate: {per_second: [50], duration: 30s}\n", "  streams: {open: [0, 20], hold: 3s}\n")
+    change = ("  rate: {per_second: [50], duration: 30s}\n", "  streams: {held: [0, 20], hold: 3s}\n")
     matrix = loaded(tmp_path, change, ("requests: 1000", "requests: 1000"))
 
     assert not [

@@ -54,7 +54,7 @@ def test_more_requests_take_more_time_and_space(tmp_path: Path) -> None:
 
 def test_open_streams_take_their_steps_and_little_room(tmp_path: Path) -> None:
     """A window of open streams takes as long as its streams and keeps no row for a percentile."""
-    found = cells(tmp_path, ("  rate: {per_second: [50], duration: 30s}\n", "  streams: {open: [0, 20], hold: 3s}\n"))
+    found = cells(tmp_path, ("  rate: {per_second: [50], duration: 30s}\n", "  streams: {held: [0, 20], hold: 3s}\n"))
     kept = [cell for cell in found if cell.load.kind == "streams" and cell.not_supported is None]
     found = estimate(kept, 1, idle_look_s=0.0)
 

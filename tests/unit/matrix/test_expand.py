@@ -184,7 +184,7 @@ def test_expansion_is_the_product_with_unique_ids_and_a_baseline_for_each(axes: 
     assert all("/" not in name and not name.startswith(".") and name == name.lower() for name in ids)
 
 
-STREAMS = ("clients: {counts", "streams: {open: [0, 20, 50], hold: 2s}\n  clients: {counts")
+STREAMS = ("clients: {counts", "streams: {held: [0, 20, 50], hold: 2s}\n  clients: {counts")
 
 
 def test_each_lane_holds_streams_once(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from weighbridge.matrix.cells import Cell
 from weighbridge.record.canonical import canonical
 from weighbridge.record.cell import CellIdentity, PlannedCell, identity_of, planned
 
-STREAMS = ("  clients:", "  streams: {open: [0, 20, 50]}\n  clients:")
+STREAMS = ("  clients:", "  streams: {held: [0, 20, 50]}\n  clients:")
 
 
 def test_each_kind_of_load_comes_back_as_it_was(tmp_path: Path) -> None:

@@ -150,7 +150,7 @@ def test_held_streams_of_the_first_version_are_open_and_buffered_ones() -> None:
     assert found.figures is not None
     assert [step.client_open_count for step in found.open_streams.points] == [2]
     assert found.flags == ("buffered",)
-    assert found.figures.buffering == "buffered until complete"
+    assert found.figures.buffering == "held until complete"
     assert found.figures.bunching.buffered_stream_count == raw["figures"]["bunching"]["held_stream_count"]
     assert found.figures.timing("added_ms") == Absent(absent="open_streams")
 

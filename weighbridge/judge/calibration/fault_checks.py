@@ -75,7 +75,7 @@ def _stalls(runs: Runs, _baselines: Runs) -> str | None:
 
 
 _CHECKS: Mapping[str, FaultCheck] = {
-    "buffer": _buffering("buffered until complete"),
+    "buffer": _buffering("held until complete"),
     "coalesce": _buffering("coalesced", "windowed"),
     "drop-chunk": _lost_chunks,
     "no-end": _no_end,

@@ -4,7 +4,7 @@ A reader that is late merges events too, so the share of bunched events on the d
 that the provider sent less than 1 ms apart are not judged: below that, reads merge by nature (0.06 % of events at 1
 ms, 1.4 % at 0.3 ms, 23 % at 0.1 ms, measured on two cores). The rules, in this order:
 
-1. `buffered until complete` or `held, then re-paced`: half of the streams or more began, at the reader, when the
+1. `held until complete` or `held, then re-paced`: half of the streams or more began, at the reader, when the
    provider had sent its last chunk. Such a stream was held, however it is let out: re-paced is what more than half of
    them took at least half of the provider's own span for.
 2. `passed through`: the share of bunched pairs (read within 0.2 ms though sent 1 ms apart or more; one read
@@ -51,7 +51,7 @@ def bunching(events: EventTable) -> Bunching | Absent:
     stamped = _stamped(events)
     pairs = neighbours(stamped, stamped=True)
     if not len(pairs.later):
-        return Absent(absent="no_stamps" if len(events) else "no_content_events")
+        return Absent(absent="no_inband" if len(events) else "no_content_events")
     sent_apart = stamped.send_ns[pairs.later] - stamped.send_ns[pairs.earlier] >= APART_NS
     earlier, later = pairs.earlier[sent_apart], pairs.later[sent_apart]
     if not len(later):
@@ -103,7 +103,7 @@ def verdict(counts: Bunching, baseline: Bunching | None) -> Buffering | None:
     """Judge buffering by the rules above; without a baseline its share counts as none. None with too few pairs."""
     if counts.stream_count and counts.buffered_stream_count >= BUFFERED_STREAM_SHARE * counts.stream_count:
         is_repaced = 2 * counts.repaced_stream_count > counts.buffered_stream_count
-        return "held, then re-paced" if is_repaced else "buffered until complete"
+        return "held, then re-paced" if is_repaced else "held until complete"
     if counts.pair_count < PAIRS_NEEDED:
         return None
     natural = 0.0 if baseline is None else bunched_ratio(baseline)

@@ -33,7 +33,7 @@ NOT_A_STREAM = Absent(absent="not_a_stream")
 ONE_NUMBER = Absent(absent="two_added_times")
 ONE_EVENT = Absent(absent="one_event")
 NO_ROW = Absent(absent="no_good_response")
-NO_STAMPS = Absent(absent="no_stamps")
+NO_STAMPS = Absent(absent="no_inband")
 TRACE_TIMES: tuple[TimeKey, ...] = (
     *("added_ms", "added_first_ms", "added_total_ms", "request_path_ms", "response_path_ms"),
     *("ttft_ms", "gap_ms", "forwarding_ms", "gap_distortion_ms"),

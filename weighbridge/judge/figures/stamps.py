@@ -1,6 +1,6 @@
 """Bookkeeping of the provider's stamps: whose they are, and what it means when they are not.
 
-Absent or damaged stamps make a figure absent (`no_stamps`); a reference that the provider saw twice is a retry; a
+Absent or damaged stamps make a figure absent (`no_inband`); a reference that the provider saw twice is a retry; a
 stamp older than its request, or one that an earlier request had, is a response out of a cache and voids the cell. The
 probe's own account is taken, and checked again here by the times.
 """
@@ -97,8 +97,8 @@ def missing(counts: StampCounts) -> Absent | None:
     if not total or counts.whole_count >= WHOLE_STAMPS_SHARE * total:
         return None
     if not counts.whole_count:
-        return Absent(absent="no_stamps")
-    return Absent(absent="no_stamps", detail=f"{counts.whole_count} of {total} responses have their stamp")
+        return Absent(absent="no_inband")
+    return Absent(absent="no_inband", detail=f"{counts.whole_count} of {total} responses have their stamp")
 
 
 def added(parts: Sequence[StampCounts]) -> StampCounts:

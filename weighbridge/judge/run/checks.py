@@ -47,7 +47,7 @@ def run_flags(inputs: Attempted) -> Iterator[str]:
             yield "backlog_growing"
     evidence = [seen for seen in inputs.evidence if seen.mode == inputs.mode and seen.ok]
     if any(seen.stamp_survives is False for seen in evidence):
-        yield "no_stamps"
+        yield "no_inband"
     if any(seen.refused_s is not None for seen in evidence):
         yield "ready_early"
 

@@ -40,7 +40,7 @@ def late_flags(figures: Values) -> Iterator[str]:
 def _stamp_flags(counts: StampCounts) -> Iterator[str]:
     lost = counts.absent_count + counts.damaged_count
     if lost:
-        yield "stamps_lost" if counts.whole_count else "no_stamps"
+        yield "stamps_lost" if counts.whole_count else "no_inband"
     if counts.unknown_count:
         yield "stamps_unknown"
     if counts.retry_count:

@@ -101,7 +101,7 @@ class OpenStreamsSchema(Strict):
     """Streams that are kept open, more at each step: what one more of them takes of the gateway's memory."""
 
     open_counts: Annotated[tuple[Annotated[int, whole(0, OPEN_LIMIT)], ...], Field(min_length=1)] = Field(
-        alias="open", description="Streams open at each step, rising, such as [0, 20, 50, 100]."
+        alias="held", description="Streams open at each step, rising, such as [0, 20, 50, 100]."
     )
     hold_s: Annotated[float, duration(0.5, 60)] = Field(
         default=3.0, alias="hold", description="Time that a step has to open its streams, such as 3s."
@@ -120,10 +120,10 @@ class OpenStreamsSchema(Strict):
         """Raise InputError for the first value that does not fit the others."""
         if len(self.open_counts) < 2:
             expected = "expected two or more, such as [0, 20, 50, 100]"
-            raise InputError("has one step only", place=around.locate((*_PATH, "open")), expected=expected)
+            raise InputError("has one step only", place=around.locate((*_PATH, "held")), expected=expected)
         for number, (before, count) in enumerate(pairwise(self.open_counts), start=1):
             if count <= before:
-                place = around.locate((*_PATH, "open", number))
+                place = around.locate((*_PATH, "held", number))
                 raise InputError(f"{count} is not above {before}", place=place, expected="expected more at each step")
         if "stream" not in around.modes:
             problem = "needs the mode stream, which is not listed"

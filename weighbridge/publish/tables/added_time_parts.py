@@ -42,7 +42,7 @@ _SLOPE_FIGURES: Mapping[str, str] = {
 }
 _PARTS_FLAGS = frozenset(
     {
-        "no_stamps",
+        "no_inband",
         "no_keep_alive",
         "ready_early",
         "stamps_lost",

@@ -40,7 +40,7 @@ _STALL_MS, _TOGETHER_MS, _APART_MS = (
 )  # fmt: skip
 _MARGIN = 100 * buffering.BUNCHED_MARGIN
 VERDICT_TEXT = (
-    "Buffering, judged against the direct lane of the same blocks, in this order: buffered until complete – "
+    "Buffering, judged against the direct lane of the same blocks, in this order: held until complete – "
     f"{buffering.BUFFERED_STREAM_SHARE:.0%} of the streams or more began when the provider had sent its last chunk; "
     f"held, then re-paced – so too, but most of them then took more than {buffering.REPACED_SPAN_SHARE:.0%} of its "
     "span, at a pace of the gateway's own; passed through – the share of bunched "
@@ -57,7 +57,7 @@ _CHUNKS = (
     Show("forwarding_ms", percentiles=P50_P95),
     Show("gap_distortion_ms", percentiles=P50_P95),
 )
-_STREAM_FLAGS = frozenset({"responses_changed", "events_merged", "stalls", "mock_late", "probe_late", "no_stamps"})
+_STREAM_FLAGS = frozenset({"responses_changed", "events_merged", "stalls", "mock_late", "probe_late", "no_inband"})
 
 
 def stream_tables(summary: Summary, names: Names, anchor: str) -> tuple[Table, ...]:

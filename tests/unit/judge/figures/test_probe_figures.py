@@ -163,15 +163,15 @@ def test_times_that_cannot_be_are_damage() -> None:
 
 
 def test_without_stamps_the_figure_is_absent() -> None:
-    """A chain that destroys every stamp makes the added time `no_stamps`, and the run stays accepted."""
+    """A chain that destroys every stamp makes the added time `no_inband`, and the run stays accepted."""
     requests = plain(300)
     requests.stamp_state[:] = state("absent")
     judged, figures = judge(traced_window(requests))
 
-    assert figures.added_ms == Absent(absent="no_stamps")
-    assert figures.fidelity == Absent(absent="no_stamps")
+    assert figures.added_ms == Absent(absent="no_inband")
+    assert figures.fidelity == Absent(absent="no_inband")
     assert judged.accepted
-    assert "no_stamps" in judged.flags
+    assert "no_inband" in judged.flags
 
 
 def test_a_selection_of_stamped_answers_is_no_figure() -> None:
@@ -181,7 +181,7 @@ def test_a_selection_of_stamped_answers_is_no_figure() -> None:
     few.stamp_state[:5] = state("damaged")
 
     assert run_figures(traced_window(many)).added_ms == Absent(
-        absent="no_stamps", detail="980 of 1000 responses have their stamp"
+        absent="no_inband", detail="980 of 1000 responses have their stamp"
     )
     judged, figures = judge(traced_window(few))
     assert timing(figures.added_ms).n == 995

@@ -113,9 +113,9 @@ def test_a_sliding_window_shows_at_its_end() -> None:
 
 
 def test_a_stream_buffered_to_its_end() -> None:
-    """A stream that begins after the provider's end is buffered until complete, in one read or many."""
-    assert figures_of(released(streams(40), 16, one_read=True)).buffering == "buffered until complete"
-    assert figures_of(released(streams(40), 16, one_read=False)).buffering == "buffered until complete"
+    """A stream that begins after the provider's end is held until complete, in one read or many."""
+    assert figures_of(released(streams(40), 16, one_read=True)).buffering == "held until complete"
+    assert figures_of(released(streams(40), 16, one_read=False)).buffering == "held until complete"
 
 
 @pytest.mark.parametrize("pace", [1.0, 0.6])
@@ -238,16 +238,16 @@ def test_merged_events_keep_their_text() -> None:
     assert "events_merged" in judged(window).flags
 
 
-def test_chunk_marks_that_no_stream_keeps_are_no_stamps() -> None:
+def test_chunk_marks_that_no_stream_keeps_are_no_inband() -> None:
     """A chain that destroys every chunk's mark: forwarding and fidelity absent, gaps as read still there."""
     requests, found = tables(streams(40))
     requests.stamp_state[:] = state("absent")
     nothing = np.full(len(found), UNKNOWN)
     figures = run_figures(traced_window(requests, replace(found, send_ns=nothing, sequence=nothing)))
 
-    assert figures.forwarding_ms == Absent(absent="no_stamps")
-    assert figures.added_first_ms == Absent(absent="no_stamps")
-    assert figures.fidelity == Absent(absent="no_stamps")
+    assert figures.forwarding_ms == Absent(absent="no_inband")
+    assert figures.added_first_ms == Absent(absent="no_inband")
+    assert figures.fidelity == Absent(absent="no_inband")
     assert p50(figures.gap_ms) == pytest.approx(5.0)
     assert p50(figures.ttft_ms) == pytest.approx(20.18)
 

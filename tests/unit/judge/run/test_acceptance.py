@@ -231,7 +231,7 @@ def test_waiting_for_a_connection_of_a_saturated_lane_is_no_generator_lag() -> N
         ({"load_limit": 4.0, "load_after": None}, "load_unknown"),
         ({"provider": ProviderHealth(0.0, 0.0025, 0.1)}, "mock_late"),
         ({"undelivered_at_end_count": 52}, "backlog_growing"),
-        ({"evidence": (evidence(stamp_survives=False),)}, "no_stamps"),
+        ({"evidence": (evidence(stamp_survives=False),)}, "no_inband"),
         ({"counts": counts(1032, provider_distinct_count=1033)}, "counts_differ"),
         ({"counts": counts(1032, client_success_count=1033)}, "counts_differ"),
         ({"counts": counts(1032, repeat_share_ratio=0.5)}, "prompts_repeated"),

@@ -60,7 +60,7 @@ def test_added_time_and_cpu_are_the_sentence_and_the_shift_is_not() -> None:
 def test_a_lane_without_stamps_falls_back_to_its_shift() -> None:
     """Where stamps did not come through the sentence shifts, and no added time of another lane stands for it."""
     load = clients(1)
-    gone = seen(cell("litellm", load), added_ms=Absent(absent="no_stamps"))
+    gone = seen(cell("litellm", load), added_ms=Absent(absent="no_inband"))
     costs = campaign_of(summary([seen(cell("direct", load)), seen(cell("reference", load)), gone]), "c1").answer[1]
     assert "LiteLLM proxy shifts the median by 9.40 ms" in costs
     assert "Reference (mock, not a product) adds at the median 0.62 ms" in costs
@@ -130,17 +130,17 @@ def test_thresholds_of_the_buffering_verdict_come_from_its_rules() -> None:
     assert f"{buffering.TOGETHER_NS / 1e6:g} ms" in text
     assert f"{100 * buffering.BUNCHED_MARGIN:g} percentage points" in text
     assert f"Below {buffering.PAIRS_NEEDED} pairs" in text
-    for verdict in ("buffered until complete", "passed through", "windowed", "coalesced"):
+    for verdict in ("held until complete", "passed through", "windowed", "coalesced"):
         assert verdict in text
 
 
 def test_a_stream_that_was_buffered_and_lost_chunks_says_so() -> None:
     """Verdict, share, stalls, missing chunks and end markers of a bad lane stand in its row."""
-    row = next(r for r in rows(table(view(), "chunks")) if "buffered until complete" in " ".join(r))
+    row = next(r for r in rows(table(view(), "chunks")) if "held until complete" in " ".join(r))
     assert row[-5:] == [
         "97.8 %",
         "2",
-        "buffered until complete 97.8 % bunched",
+        "held until complete 97.8 % bunched",
         "differs 2 chunks missing",
         "> 99.9 %",
     ]
@@ -388,7 +388,7 @@ def test_the_terminal_shows_both_added_times_and_the_remarks() -> None:
         "valid",
     ]
     text = "\n".join(lines)
-    assert "no stamps (4 cells): The provider's stamp does not come through this lane." in text
+    assert "no inband (4 cells): The provider's stamp does not come through this lane." in text
     assert "stalls (4 cells): Some chunks came after more than ten times the provider's own gap." in text
     assert "99 attempts: 99 accepted, 0 rejected." in text
 
