@@ -20,7 +20,7 @@ FORBIDDEN = {
 }
 # Words that were replaced: in names of the code, and in what users read. Older documents keep theirs.
 RETIRED_NAMES = re.compile(
-    r"(?i)\bwitness|\binband|held_stream|holder_plan|\bscale_of\b|scale_chart|ride_along|rides_along"
+    r"(?i)\bwitness|(?<!no )\binband|held_stream|holder_plan|\bscale_of\b|scale_chart|ride_along|rides_along"
     r"|read_left\b|[^_]remove_left\(|surroundings|NOT_TOLD|has_firm|stray_count|let_go\b"
 )
 RETIRED_PROSE = re.compile(
