@@ -31,7 +31,8 @@ class Command:
 class OnPath:
     """A program that is looked for on PATH: how it tells its version, the least that will do, how people get it.
 
-    `version_pattern` finds the version as its first group where what it prints for `version_argv` begins.
+    `version_pattern` finds the version as its first group where what it prints for `version_argv` begins. `script` is
+    one of ours that it runs.
     """
 
     name: str
@@ -39,6 +40,7 @@ class OnPath:
     version_pattern: str
     minimum: tuple[int, int]
     advice: str
+    script: Path | None = None
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,7 @@ def test_every_verdict_has_an_entry_and_every_reason_speaks_for_one() -> None:
     assert set(codes.VERDICTS) == set(get_args(codes.Verdict))
     for code, entry in codes.REASONS.items():
         assert entry.verdict in codes.VERDICTS, code
-        if entry.of_run:
+        if entry.of_run:  # what is said of a whole cell is charged to nobody
             assert (entry.verdict == "rig_limited") == (entry.class_ == "rig"), code
 
 

@@ -18,7 +18,7 @@ _BY_FILE: Mapping[str, str] = {
         tasks.mocks tasks.plan_check_install tasks.read_show_pages
     """,
     "component/test_component_happy.py": """
-        campaign.lanes campaign.programs campaign.run campaign.runner campaign.visit campaign.window.costs
+        campaign.lanes campaign.run campaign.runner campaign.visit campaign.window.costs
         tasks.bench tasks.opened tasks.provision
     """,
     "golden/test_golden_pages.py": """

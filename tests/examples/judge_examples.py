@@ -13,10 +13,10 @@ from weighbridge.judge.inputs import Attempted, Judgement
 from weighbridge.judge.window import Client, ProviderHealth, Window
 from weighbridge.matrix.loads import ClientsLoad, Load, RateLoad
 from weighbridge.matrix.requests import AnswerSpec, PayloadSpec
-from weighbridge.record.campaign import CampaignRecord, GatewayFacts, GitFacts
+from weighbridge.record.campaign import CampaignRecord, GatewayFacts
 from weighbridge.record.cell import CellIdentity, PlannedCell
 from weighbridge.record.figures import NOT_MEASURED
-from weighbridge.record.host import HostFacts, LoadReading, ToolFacts
+from weighbridge.record.host import GitFacts, HostFacts, LoadReading, ToolFacts
 from weighbridge.record.load_report import LoadReport
 from weighbridge.record.run import ClientRecord, Counts, DriverRecord, Evidence, RunRecord
 from weighbridge.record.samples import SampleTable, from_columns

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from weighbridge.matrix.loads import ClientsLoad, Load, RateLoad
 from weighbridge.matrix.requests import AnswerSpec, PayloadSpec
-from weighbridge.record.campaign import CampaignRecord, GatewayFacts, GitFacts
+from weighbridge.record.campaign import CampaignRecord, GatewayFacts
 from weighbridge.record.cell import CellIdentity, PlannedCell
 from weighbridge.record.coded import CampaignWarning, Reason
 from weighbridge.record.codes import REASONS
 from weighbridge.record.figures import Absent, Figure, Interval, PercentileIntervals, Timing
-from weighbridge.record.host import DiskFacts, HostFacts, LoadReading, ToolFacts
+from weighbridge.record.host import DiskFacts, GitFacts, HostFacts, LoadReading, ToolFacts
 from weighbridge.record.summary import CellSummary, GatewaySummary, Rejected, RunLine, Summary
 
 ABSENT = Absent(absent="not_measured")
@@ -34,6 +34,15 @@ HOST = HostFacts(
     ),
     absent={"governor": "the hypervisor keeps it"},
 )  # fmt: skip
+LITELLM = ToolFacts(
+    name="litellm",
+    version="1.108.7",
+    sha256=DIGEST,
+    source="python",
+    file_count=14_257,
+    left_out=("env/**/cache/**",),
+    git=GitFacts(commit="0a1b2c3d4e5f", dirty=True),
+)
 OHA = ToolFacts(name="oha", version="1.16.0", sha256=DIGEST, source="cargo", build="lto=off")
 
 
@@ -176,7 +185,8 @@ def summary(cells: list[CellSummary], *, grade: str = "ci", runs: int = 3, **ove
         host=HOST,
         tools=(OHA,),
         gateways=tuple(
-            GatewayFacts(**facts, recipe_sha256=DIGEST, tool=None) for facts in (direct, reference, litellm)
+            GatewayFacts(**facts, recipe_sha256=DIGEST, tool=LITELLM if facts is litellm else None)
+            for facts in (direct, reference, litellm)
         ),
         payloads=payloads,
         answers=answers,

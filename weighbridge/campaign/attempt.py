@@ -153,7 +153,7 @@ class AttemptMaker:
             block=attempt.block,
             attempt=attempt.number,
             visit=attempt.visit,
-            fingerprint=fingerprint(self.request, cell, self.rig.cpus),
+            fingerprint=fingerprint(self.request, self.programs, cell, self.rig.cpus),
             accepted=judgement.accepted,
             verdict=judgement.verdict,
             reason=judgement.reason,

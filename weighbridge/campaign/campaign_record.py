@@ -10,7 +10,8 @@ from pathlib import Path
 
 from weighbridge import METHOD_VERSION, __version__
 from weighbridge.campaign.event_log import utc_now
-from weighbridge.campaign.plan import companion_tools, cpu_facts, effective_plan
+from weighbridge.campaign.plan import cpu_facts, effective_plan
+from weighbridge.campaign.programs import Programs
 from weighbridge.campaign.request import CampaignRequest
 from weighbridge.errors import ToolMissing
 from weighbridge.matrix.cells import BASELINE, Cell
@@ -31,13 +32,16 @@ def open_record(
     order: Sequence[Sequence[Cell]],
     disks: Sequence[DiskFacts],
     environ: Mapping[str, str],
+    *,
+    programs: Programs,
     cpus: CpuPlan | None = None,
 ) -> CampaignRecord:
-    """`campaign.json` of a campaign that is about to start."""
+    """`campaign.json` of a campaign that is about to start, with the programs that it found."""
     matrix = request.loaded.matrix
     host = read_host(disks)
     now = datetime.now(UTC)
-    tools = (request.tool.facts, *companion_tools(request.cells), *_python_tools())
+    used = programs.facts_of(request.cells)
+    tools = tuple(dict.fromkeys((request.tool.facts, *used, *_python_tools())))
     plan = effective_plan(request, tools)
     plan_sha256 = digest(plan)
     return CampaignRecord(

@@ -5,20 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from pathlib import Path
 
 from weighbridge import METHOD_VERSION
+from weighbridge.campaign.programs import Programs
 from weighbridge.campaign.request import CampaignRequest
-from weighbridge.errors import ToolMissing
-from weighbridge.load.drivers import DRIVERS
 from weighbridge.matrix.cells import Cell
 from weighbridge.record.campaign import CpuPlanFacts
 from weighbridge.record.canonical import digest
 from weighbridge.record.cell import identity_of
 from weighbridge.record.host import ToolFacts
 from weighbridge.record.plan import AcceptRules, EffectivePlan, PlannedGateway
-from weighbridge.rig.install.atomic_install import Tool
-from weighbridge.rig.install.bundled import bundled_tool
 from weighbridge.rig.machine.cpu_plan import CpuPlan
 
 
@@ -49,34 +45,21 @@ def effective_plan(request: CampaignRequest, tools: Sequence[ToolFacts]) -> Effe
     )
 
 
-def fingerprint(request: CampaignRequest, cell: Cell, cpus: CpuPlan | None) -> str:
+def fingerprint(request: CampaignRequest, programs: Programs, cell: Cell, cpus: CpuPlan | None) -> str:
     """Return the digest of all that makes a run of a cell what it is: two runs of one campaign folder must agree."""
     installed = request.gateways.get(cell.gateway)
     recipe = request.catalogue.get(cell.gateway)
-    tools = [request.tool.facts, *companion_tools([cell])]
     parts = {
         "cell": identity_of(cell).sha256,
         "cpu_plan": None if cpus is None else cpu_facts(cpus).model_dump(mode="json"),
         "gateway_sha256": None if installed is None else installed.facts.sha256,
         "method_version": METHOD_VERSION,
         "recipe_sha256": None if recipe is None else recipe.digest,
-        "tools": [{"name": tool.name, "version": tool.version, "sha256": tool.sha256} for tool in tools],
+        "tools": [
+            {"name": tool.name, "version": tool.version, "sha256": tool.sha256} for tool in programs.facts_of([cell])
+        ],
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
-
-
-def companion_tools(cells: Sequence[Cell]) -> tuple[ToolFacts, ...]:
-    """Return the programs that take a part of a rate beside the driver."""
-    names = dict.fromkeys(cell.load.companion.driver for cell in cells if cell.load.companion is not None)
-    return tuple(driver_tool(name).facts for name in names)
-
-
-def driver_tool(name: str) -> Tool:
-    """Return the program of a driver that comes with us; ToolMissing for another, which has to be found."""
-    folder = DRIVERS[name].program
-    if not isinstance(folder, Path):
-        raise ToolMissing(f"{name} does not come with Weighbridge, so it cannot drive beside another load generator")
-    return bundled_tool(name, folder)
 
 
 def cpu_facts(cpus: CpuPlan) -> CpuPlanFacts:

@@ -16,7 +16,7 @@ from weighbridge.campaign.calibration.setting import CalibrationContext
 from weighbridge.campaign.campaign_record import open_record
 from weighbridge.campaign.certificate_lookup import certificate_for
 from weighbridge.campaign.event_log import EventLog, utc_now
-from weighbridge.campaign.programs import find_programs
+from weighbridge.campaign.programs import Programs, find_programs
 from weighbridge.campaign.request import CampaignOutcome, CampaignRequest
 from weighbridge.campaign.runner import VisitRunner
 from weighbridge.campaign.schedule import Schedule, matrix_schedule
@@ -59,14 +59,15 @@ def run_campaign(request: CampaignRequest, listener: Listener, environ: Mapping[
         disks = _disks(request, environ)
         order = order_blocks(request.runnable, request.runs, request.loaded.matrix.seed)
         cpus = cpu_plan.plan(cpu_plan.read_cores(), cpu_count=usable_cpus())
-        record = open_record(request, order, disks, environ, cpus)
+        programs = find_programs(request, environ["PATH"])
+        record = open_record(request, order, disks, environ, programs=programs, cpus=cpus)
         store = CampaignStore.create(request.results, record, request.loaded.text)
         for gateway in record.gateways:
             recipe = request.catalogue.get(gateway.id)
             if recipe is not None:
                 store.store_recipe(gateway.id, recipe.files)
         with EventLog(store.folder / "events.jsonl") as event_log:
-            return _Campaign(request, store, supervisor, event_log, listener).run(ports, order, cpus)
+            return _Campaign(request, store, supervisor, event_log, listener).run(programs, ports, order, cpus)
 
 
 def _remove_remains(home: Path) -> None:
@@ -109,12 +110,14 @@ class _Campaign:
         self._event_log = event_log
         self._listener = listener
 
-    def run(self, ports: Ports, order: Sequence[Sequence[Cell]], cpus: CpuPlan | None) -> CampaignOutcome:
+    def run(
+        self, programs: Programs, ports: Ports, order: Sequence[Sequence[Cell]], cpus: CpuPlan | None
+    ) -> CampaignOutcome:
         """Make the schedule, then close the campaign, however that ended."""
         self._event_log.write("began", cells=len(self._request.cells), ports=list(ports.numbers))
         try:
             with cpu_plan.confined(cpus.beside_gateway if cpus else None):
-                self._make(ports, order, cpus)
+                self._make(programs, ports, order, cpus)
         except Interrupted as error:
             self._close("interrupted", error.exit_code, f"stopped by signal {error.signal_number}")
             raise
@@ -128,7 +131,7 @@ class _Campaign:
             raise
         return self._close("complete", None, "")
 
-    def _make(self, ports: Ports, order: Sequence[Sequence[Cell]], cpus: CpuPlan | None) -> None:
+    def _make(self, programs: Programs, ports: Ports, order: Sequence[Sequence[Cell]], cpus: CpuPlan | None) -> None:
         """Make every visit of the matrix and of its calibration, on a rig that stands meanwhile."""
         request = self._request
         scratch = request.home / "work" / self._store.folder.name
@@ -151,7 +154,6 @@ class _Campaign:
                 cpus=cpus,
             )
             spec = request.loaded.matrix.calibration
-            programs = find_programs(request, self._supervisor.search_path)
             truth = Truth(spec.recipe if spec else None)
             attempts = AttemptMaker(
                 request, rig, programs, truth, self._event_log, self._store.record().host.cpu_count

@@ -119,8 +119,12 @@ def block(
 
 
 def is_worth_retrying(record: RunRecord) -> bool:
-    """Tell whether an attempt may be made again: only the rig's doing is, for what a gateway spoiled counts."""
-    return not record.accepted and record.reason is not None and record.reason.class_ == "rig"
+    """Tell whether an attempt may be made again: only the rig's doing is, for what a gateway spoiled counts.
+
+    A gateway that is no longer the one that was installed stays so.
+    """
+    reason = record.reason
+    return not record.accepted and reason is not None and reason.class_ == "rig" and reason.code != "unavailable"
 
 
 def _may_retry(window: WindowSpec, retries_left: Counter[str] | None) -> bool:

@@ -29,6 +29,7 @@ from weighbridge.matrix.strict import (
     whole,
 )
 from weighbridge.matrix.suggest import listed
+from weighbridge.matrix.written_files import WRITTEN
 
 RECIPE_FILE = "gateway.yaml"
 
@@ -152,6 +153,9 @@ class Recipe(Strict):
     settings: dict[SettingName, Setting] = Field(default={}, description="What a matrix may set.")
     overhead_header: OverheadHeader | None = Field(default=None, description="Where it tells its own overhead.")
     needs: Needs = Field(default=Needs(), description="What it needs beside the provider.")
+    writes: tuple[Annotated[str, WRITTEN], ...] = Field(
+        default=(), description="Patterns of the files that it writes among its own, such as `env/**/cache/*`."
+    )
 
     _origin: RecipeOrigin = PrivateAttr()
 

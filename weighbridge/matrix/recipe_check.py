@@ -89,6 +89,11 @@ def _texts(recipe: Recipe) -> Iterator[tuple[KeyPath, str]]:
 
 
 def _check_artifact(recipe: Recipe, source: YamlText) -> None:
+    if recipe.writes and not recipe.artifact.has_program:
+        _refuser(source)(
+            ("writes",), f"is given for an artifact of kind {recipe.artifact.kind}", "expected no such key"
+        )
+
     def refuse(path: KeyPath, problem: str, expected: str) -> NoReturn:
         _refuser(source)(("artifact", *path), problem, expected)
 

@@ -13,15 +13,8 @@ from weighbridge.record.cell import PlannedCell
 from weighbridge.record.certificate import CertificateOrAbsent
 from weighbridge.record.coded import CampaignWarning
 from weighbridge.record.figures import Absent
-from weighbridge.record.host import HostFacts, ToolFacts
+from weighbridge.record.host import GitFacts, HostFacts, ToolFacts
 from weighbridge.record.plan import EffectivePlan
-
-
-class GitFacts(Document):
-    """State of the checkout that ran, where there is one."""
-
-    commit: str | None = Field(description="Commit id, null outside a checkout.")
-    dirty: bool | None = Field(description="Whether tracked files differed from it.")
 
 
 class GatewayFacts(Document):

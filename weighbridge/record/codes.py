@@ -54,7 +54,7 @@ VERDICTS: Mapping[Verdict, VerdictEntry] = MappingProxyType(
         "unavailable": VerdictEntry(
             True,
             "unavailable",
-            "the gateway could not be installed or is not available on this machine",
+            "the gateway could not be installed, is not available on this machine, or its files were changed",
             "unavailable",
         ),
         "errored": VerdictEntry(
@@ -69,7 +69,10 @@ VERDICTS: Mapping[Verdict, VerdictEntry] = MappingProxyType(
 
 @dataclass(frozen=True)
 class ReasonEntry:
-    """A reason: whose doing it was, the verdict that it speaks for, its short text, and whether a run can have it."""
+    """A reason: whose doing it was, the verdict that it speaks for, its short text.
+
+    `of_run` is false for one that is said of a whole cell, whether or not it had an attempt.
+    """
 
     class_: ReasonClass
     verdict: Verdict
@@ -192,7 +195,8 @@ REASONS: Mapping[str, ReasonEntry] = MappingProxyType(
             "rig",
             "unavailable",
             "unavailable",
-            "The gateway could not be installed or found on this machine; nothing was run.",
+            "The gateway could not be installed or found on this machine, or its files are no longer those that were "
+            "installed or that the campaign began with.",
             of_run=False,
         ),
         "not_run": ReasonEntry(

@@ -25,14 +25,30 @@ class DiskFacts(Document):
     flush_by: str | None = Field(default=None, description="fio with its version, or the built-in loop.")
 
 
+class GitFacts(Document):
+    """State of the checkout that ran, where there is one."""
+
+    commit: str | None = Field(description="Commit id, null outside a checkout.")
+    dirty: bool | None = Field(description="Whether tracked files differed from it.")
+
+
 class ToolFacts(Document):
-    """A program that took part: which version, which file."""
+    """A program that took part: which version, which files."""
 
     name: str = Field(description="Name of the tool or gateway.")
     version: str | None = Field(description="Version as the program says it.")
-    sha256: str | None = Field(description="SHA-256 of the executable or of the lock file it was installed from.")
+    sha256: str | None = Field(
+        description="SHA-256 of the executable; of several files over their names and digests, sorted."
+    )
     source: str = Field(description="path, cargo, python, bundled.")
     build: str | None = Field(default=None, description="Build settings that differ from the published ones.")
+    file_count: Count | None = Field(
+        default=None, description="How many files the digest covers; null in records that do not tell."
+    )
+    left_out: tuple[str, ...] = Field(
+        default=(), description="Patterns of files that it writes itself, which the digest leaves out."
+    )
+    git: GitFacts | None = Field(default=None, description="Checkout that it was run from; null for none.")
 
 
 class HostFacts(Document):

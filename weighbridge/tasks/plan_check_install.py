@@ -96,7 +96,7 @@ def install(*, matrix: str, recipes: str, only: Any) -> None:
     ):
         for sentence in supervisor.cleaned_up:
             listener.warning(sentence)
-        workshop = Workshop(runner=supervisor, report=listener.phase, environ=environ)
+        workshop = Workshop(runner=supervisor, report=listener.phase, environ=environ, mends=True)
         lines = [_installed(name, wanted, folder, workshop) for name in asked]
     for line in lines:
         cli.say(line)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,11 +12,14 @@ import pytest
 from tests.examples.matrix_samples import SMALL, catalogue
 from weighbridge.campaign.campaign_record import open_record
 from weighbridge.campaign.plan import effective_plan, fingerprint
+from weighbridge.campaign.programs import Programs, find_programs
 from weighbridge.campaign.request import CampaignRequest
 from weighbridge.load.drivers import DRIVERS, TRAITS
+from weighbridge.matrix.cells import Cell
 from weighbridge.matrix.expand import expand
 from weighbridge.matrix.load import read_matrix
 from weighbridge.matrix.select import select
+from weighbridge.record.campaign import CampaignRecord
 from weighbridge.record.canonical import digest
 from weighbridge.record.host import ToolFacts
 from weighbridge.record.plan import EffectivePlan
@@ -68,9 +72,31 @@ def plan(asked: CampaignRequest) -> EffectivePlan:
     return effective_plan(asked, (asked.tool.facts,))
 
 
+def programs(asked: CampaignRequest) -> Programs:
+    """Programs that come with us, digested once, and the driver that was asked for."""
+    found = ours(asked.home)
+    return replace(found, tools={**found.tools, asked.driver.name: asked.tool})
+
+
+@functools.cache
+def ours(folder: Path) -> Programs:
+    """Programs of a campaign for which nothing is on PATH."""
+    return find_programs(request(folder), "")
+
+
+def of_cell(asked: CampaignRequest, cell: Cell, cpus: CpuPlan | None = None) -> str:
+    """Fingerprint of a cell, with the programs that come with us and the driver."""
+    return fingerprint(asked, programs(asked), cell, cpus)
+
+
 def folder_name(asked: CampaignRequest) -> str:
     """Digest in the name of the campaign's folder."""
-    return open_record(asked, (), (), {"PATH": ""}).campaign.rpartition("-")[2]
+    return opened(asked).campaign.rpartition("-")[2]
+
+
+def opened(asked: CampaignRequest) -> CampaignRecord:
+    """The record that opens its campaign."""
+    return open_record(asked, (), (), {"PATH": ""}, programs=programs(asked))
 
 
 FLAGS: dict[str, dict[str, object]] = {
@@ -118,23 +144,34 @@ def test_another_copy_is_another_plan_and_another_fingerprint(
     cell = asked.cells[-1]
 
     assert digest(plan(change(asked))) != digest(plan(asked))
-    assert fingerprint(change(asked), cell, None) != fingerprint(asked, cell, None)
+    assert of_cell(change(asked), cell) != of_cell(asked, cell)
 
 
 def test_a_fingerprint_is_that_of_the_cell_and_the_cpu_plan(tmp_path: Path) -> None:
     """Each cell has its own, and another on other CPUs; more runs or fewer cells change none."""
     asked, more = request(tmp_path), request(tmp_path, runs=9, only=("alpha.*",))
-    found = {fingerprint(asked, cell, None) for cell in asked.cells}
+    found = {of_cell(asked, cell) for cell in asked.cells}
     cell = more.cells[0]
 
     assert len(found) == len(asked.cells)
-    assert fingerprint(more, cell, None) in found
-    assert fingerprint(asked, cell, CpuPlan((1,), (2,), (3,))) not in found
+    assert of_cell(more, cell) in found
+    assert of_cell(asked, cell, CpuPlan((1,), (2,), (3,))) not in found
+
+
+def test_every_program_of_ours_that_takes_part_stands_in_the_record(tmp_path: Path) -> None:
+    """The mocks always, the probe where it rides along, the script that wrk runs: a certificate is held to them."""
+    names = {tool.name: tool for tool in opened(request(tmp_path)).tools}
+    by_wrk = {tool.name: tool for tool in opened(request(tmp_path, driver="wrk")).tools}
+
+    assert {"oha", "probe", "mocks", "python"} <= set(names)
+    assert {"wrk", "wrk script", "mocks"} <= set(by_wrk)
+    assert "wrk script" not in names
+    assert all(tool.sha256 for tool in (*names.values(), *by_wrk.values()))
 
 
 def test_the_record_holds_the_plan_and_its_digest(tmp_path: Path) -> None:
     """The digest in the record is that of the plan beside it, and it comes back from JSON."""
-    record = open_record(request(tmp_path, only=("alpha.*",), quick=True), (), (), {"PATH": ""})
+    record = opened(request(tmp_path, only=("alpha.*",), quick=True))
 
     assert record.plan is not None
     assert record.plan_sha256 == digest(record.plan)

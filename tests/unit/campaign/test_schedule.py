@@ -68,9 +68,12 @@ def test_a_matrix_is_blocks_of_lanes() -> None:
     assert all(visit.is_planned and visit.preparation == "tried" and not visit.shelf for visit in visits)
 
 
-@pytest.mark.parametrize("theirs", ["errors", "crashed", "not_served", "incomplete", "provider_count"])
+@pytest.mark.parametrize("theirs", ["errors", "crashed", "not_served", "incomplete", "provider_count", "unavailable"])
 def test_the_rigs_doing_is_tried_again_within_its_block_and_the_gateways_is_not(theirs: str) -> None:
-    """Only what the rig spoiled, behind the others of its block: a gateway's failed window is not tried away."""
+    """Only what the rig spoiled, behind the others of its block: a gateway's failed window is not tried away.
+
+    Nor is one before which its files were found changed.
+    """
     bad = {"a.none.work.plain.clients-2": "load_limit", "b.none.work.plain.clients-1": theirs}
     visits, _ = run(matrix_schedule(ORDER[:1], 2), lambda name, _: bad.get(name))
 

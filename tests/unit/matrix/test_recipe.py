@@ -231,6 +231,10 @@ def test_a_folder_name_that_cannot_be_an_id_is_refused(tmp_path: Path) -> None:
         (("kind: product", "kind: baseline"), "gateway.yaml:3:7: kind: is baseline in the folder gamma"),
         (("kind: product", "kind: mock"), "label: is missing for a mock"),
         (("gateway/1\n", "gateway/1\nstop: {signal: KILL}\n"), "stop.signal: 'KILL' is not known"),
+        (("gateway/1\n", "gateway/1\nwrites: [/tmp/x]\n"), "gateway.yaml:2:10: writes[0]: '/tmp/x' cannot be used"),
+        (("gateway/1\n", "gateway/1\nwrites: [env/../x]\n"), "writes[0]: 'env/../x' cannot be used here; expected a"),
+        (("gateway/1\n", 'gateway/1\nwrites: ["**/*.*"]\n'), "writes[0]: '**/*.*' names no file or folder"),
+        (("gateway/1\n", "gateway/1\nwrites: [1]\n"), "writes[0]: 1 is no text; expected a relative path"),
     ],
 )  # fmt: skip
 def test_each_fault_of_a_recipe_is_named_where_it_stands(
@@ -289,6 +293,7 @@ def test_a_lock_without_hashes_is_refused(tmp_path: Path) -> None:
     [
         ("start: {argv: [x]}", "start: is given for the lane without a gateway"),
         ("ready: {path: /, within: 1s}", "ready: is given for the lane without a gateway"),
+        ("writes: [cache/*]", "writes: is given for an artifact of kind none; expected no such key"),
     ],
 )
 def test_the_baseline_starts_nothing(tmp_path: Path, add: str, message: str) -> None:

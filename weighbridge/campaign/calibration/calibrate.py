@@ -77,4 +77,4 @@ def _unmeasured(setting: CalibrationContext, delays: Sequence[KnownDelay]) -> tu
 
 
 def _origin(setting: CalibrationContext) -> CertificateOrigin:
-    return origin_of(setting.store.record(), *(tool.facts for tool in setting.programs.tools.values()))
+    return origin_of(setting.store.record(), *setting.programs.all_facts)

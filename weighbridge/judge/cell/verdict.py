@@ -15,6 +15,9 @@ from weighbridge.record.codes import Verdict
 from weighbridge.record.run import RunRecord
 from weighbridge.record.summary import FailedRequests, Rejected
 
+# One such attempt, and none of a cell's figures is the named gateway's own.
+_VOIDING = ("unavailable", "cache_hit")
+
 
 @dataclass(frozen=True)
 class CellAttempts:
@@ -54,7 +57,8 @@ def outcome(attempts: CellAttempts) -> CellVerdict:
     Not claimed: `not_supported`; not to be had: `unavailable`; nothing accepted: the verdict of the commonest
     reason. Where too much failed over all attempts that were not rejected for the rig (`is_errored`), the rejected
     ones speak, so that no gateway is shown by its lucky runs; where less failed, a flag says so.
-    One run that a cache answered voids the cell. Saturated when half of the accepted runs or more are.
+    One run that a cache answered voids the cell, and so does one before which the gateway was found changed.
+    Saturated when half of the accepted runs or more are.
     """
     plan = attempts.plan
     if plan.not_supported is not None:
@@ -64,9 +68,9 @@ def outcome(attempts: CellAttempts) -> CellVerdict:
     if not attempts.runs:
         return _without_runs(Reason.of("not_run", _why_not_run(attempts.status)))
     failed = failed_requests(attempts.runs)
-    cached = [run for run in attempts.rejected if _reason(run).code == "cache_hit"]
-    if cached:
-        return _rejected_outcome(cached, failed)
+    for code in _VOIDING:
+        if voiding := [run for run in attempts.rejected if _reason(run).code == code]:
+            return _rejected_outcome(voiding, failed)
     if not attempts.accepted:
         return _rejected_outcome(attempts.rejected, failed)
     spoiled = [run for run in attempts.rejected if is_of_gateway(run)]

@@ -44,6 +44,7 @@ class Wrk:
         version_pattern=r"wrk \D*?(\d+(?:\.\d+)+[\w.+~-]*) ",
         minimum=(4, 1),
         advice="install it with `apt install wrk` or `brew install wrk`",
+        script=_SCRIPT,
     )
     formats = FORMATS
     capabilities = Capabilities(

@@ -6,7 +6,7 @@ from weighbridge.publish.text import numbers
 from weighbridge.publish.text.sanitise import link, plain
 from weighbridge.publish.views.labels import Names
 from weighbridge.publish.views.views import Fact, FactList
-from weighbridge.record.host import DiskFacts, ToolFacts
+from weighbridge.record.host import DiskFacts, GitFacts, ToolFacts
 from weighbridge.record.summary import GatewaySummary, Summary
 
 
@@ -22,19 +22,20 @@ def provenance(summary: Summary, names: Names) -> tuple[FactList, ...]:
 
 
 def _gateway(summary: Summary, names: Names, gateway: GatewaySummary) -> Fact:
-    recipes = {facts.id: facts.recipe_sha256 for facts in summary.provenance.gateways}
+    recorded = {facts.id: facts for facts in summary.provenance.gateways}
+    tool = recorded[gateway.id].tool if gateway.id in recorded else None
     parts = [f"id {plain(gateway.id, limit=60)}"]
     if gateway.unavailable:
         parts.append(f"unavailable: {plain(gateway.unavailable, limit=300)}")
     elif gateway.kind != "baseline":
         parts.append(f"version {plain(gateway.version or 'not told', limit=60)}")
-        parts.append(f"SHA-256 {plain(gateway.sha256, limit=80)}" if gateway.sha256 else "no digest")
+        parts += [_digest(gateway.sha256)] if tool is None else _files(tool)
     else:
         parts.append("no gateway: the baseline that the others are compared with")
     if gateway.license:
         parts.append(f"licence {plain(gateway.license, limit=60)}")
-    if gateway.id in recipes:
-        parts.append(f"recipe {plain(recipes[gateway.id], limit=80)}")
+    if gateway.id in recorded:
+        parts.append(f"recipe {plain(recorded[gateway.id].recipe_sha256, limit=80)}")
     return Fact(names.full(gateway.id), " · ".join(parts), url=link(gateway.homepage))
 
 
@@ -42,8 +43,28 @@ def _tool(tool: ToolFacts) -> Fact:
     parts = [plain(tool.version or "version not told", limit=60), f"from {plain(tool.source, limit=60)}"]
     if tool.build:
         parts.append(f"built with {plain(tool.build, limit=160)}")
-    parts.append(f"SHA-256 {plain(tool.sha256, limit=80)}" if tool.sha256 else "no digest")
+    parts += _files(tool)
     return Fact(plain(tool.name, limit=60), " · ".join(parts))
+
+
+def _files(tool: ToolFacts) -> list[str]:
+    """Say which files ran: their digest, how many it covers, what it leaves out, and from which checkout they are."""
+    count = tool.file_count
+    parts = [_digest(tool.sha256) + (f" of {numbers.plural(count, 'file')}" if count and count > 1 else "")]
+    if tool.left_out:
+        parts.append(f"without {plain(', '.join(tool.left_out), limit=200)}, which it writes itself")
+    if tool.git is not None:
+        parts.append(f"git commit {_commit(tool.git)}")
+    return parts
+
+
+def _digest(sha256: str | None) -> str:
+    return f"SHA-256 {plain(sha256, limit=80)}" if sha256 else "no digest"
+
+
+def _commit(git: GitFacts) -> str:
+    state = {True: "with changes that are not committed", False: "clean", None: "state not told"}
+    return f"{plain(git.commit or 'not told', limit=60)}, {state[git.dirty]}"
 
 
 def _machine(summary: Summary) -> tuple[Fact, ...]:
@@ -88,12 +109,7 @@ def _disk(disk: DiskFacts) -> Fact:
 
 def _campaign(summary: Summary) -> tuple[Fact, ...]:
     record = summary.provenance
-    commit = record.git.commit
-    if commit is None:
-        git = "not run from a git checkout"
-    else:
-        state = {True: "with changes that are not committed", False: "clean", None: "state not told"}
-        git = f"{plain(commit, limit=60)}, {state[record.git.dirty]}"
+    git = "not run from a git checkout" if record.git.commit is None else _commit(record.git)
     limit = record.load_limit_per_cpu
     return (
         Fact("campaign", plain(summary.campaign, limit=120)),

@@ -23,6 +23,7 @@ from weighbridge.command import Command, Ended
 from weighbridge.errors import StoreError, ToolMissing
 from weighbridge.record.base import Versioned
 from weighbridge.record.host import ToolFacts
+from weighbridge.rig.install.identity import FileIdentity
 from weighbridge.rig.install.installer_environment import for_installers, secrets_of
 
 MARKER = "installed.json"
@@ -42,13 +43,15 @@ class Workshop:
     """What an installer works with.
 
     `environ` is the caller's environment, of which installers see what `installer_environment` lets through. `uv`
-    stands for the uv program; None takes the one that comes with Weighbridge.
+    stands for the uv program; None takes the one that comes with Weighbridge. `mends` asks for
+    a new copy where files of an installed gateway were changed; else such a gateway is unavailable.
     """
 
     runner: CommandRunner
     report: Report
     environ: Mapping[str, str]
     uv: Path | None = None
+    mends: bool = False
 
     @property
     def path_env(self) -> str:
@@ -65,6 +68,7 @@ class InstallMarker(Versioned):
     tool: ToolFacts = Field(description="What was installed.")
     program: str | None = Field(description="Its executable, relative to this folder.")
     python: str | None = Field(default=None, description="Its Python, relative to this folder.")
+    files: dict[str, str] = Field(default={}, description="SHA-256 of each installed file, by relative path.")
 
 
 @dataclass(frozen=True)
@@ -85,12 +89,20 @@ class Search:
 
 @dataclass(frozen=True)
 class Installed:
-    """A gateway that is ready to be started: its program, its Python, what it needs in its environment."""
+    """A gateway that is ready to be started: its program, its Python, what it needs in its environment.
+
+    `identity` is what runs under its name; None where nothing is started.
+    """
 
     program: Path | None
     python: Path
     facts: ToolFacts
     env: Mapping[str, str] = field(default_factory=dict)
+    identity: FileIdentity | None = field(default=None, compare=False)
+
+
+class FilesChanged(ToolMissing):
+    """Files of an installed gateway are no longer those that were installed."""
 
 
 def read_marker(folder: Path) -> InstallMarker | None:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from weighbridge import resources
+from weighbridge.errors import LaneFailed, ToolMissing
 from weighbridge.matrix.binding import Binding, fill, render_configs
 from weighbridge.matrix.cells import BASELINE, LaneKey
 from weighbridge.matrix.recipe import Recipe
@@ -122,13 +123,15 @@ class Lane:
 def lane_up(
     supervisor: Supervisor, setup: LaneSetup, stopped: Callable[[StopReport], None] = lambda _: None
 ) -> Iterator[Lane]:
-    """Yield a ready lane; it is stopped, and its state directory removed, when the block ends. Raises LaneFailed.
+    """Yield a ready lane; it is stopped, and its state directory removed, when the block ends.
 
-    `stopped` is told how the gateway ended.
+    Raises LaneFailed, `unavailable` where the gateway's files are not those that the campaign began with. `stopped`
+    is told how the gateway ended.
     """
     if setup.recipe.start is None:
         yield Lane(setup, _base(setup.ports.provider) + setup.recipe.serves.path, (), None, {})
         return
+    _compare(setup)
     state = Path(tempfile.mkdtemp(prefix="lane-", dir=setup.disk))
     try:
         binding = _bind(setup, state)
@@ -148,6 +151,18 @@ def lane_up(
             stopped(supervisor.stop(child))
     finally:
         shutil.rmtree(state, ignore_errors=True)
+
+
+def _compare(setup: LaneSetup) -> None:
+    """Look at the gateway's files again; LaneFailed names the first that is another than at the campaign's start."""
+    identity = setup.installed.identity
+    try:
+        changed = None if identity is None else identity.changed()
+    except ToolMissing as error:
+        changed = str(error)
+    if changed is not None:
+        sentence = f"{setup.recipe.name} is not what it was when the campaign began: {changed}"
+        raise LaneFailed(sentence, reason="unavailable", phase="start")
 
 
 def _bind(setup: LaneSetup, state: Path) -> Binding:

@@ -14,8 +14,7 @@ from pathlib import Path
 
 import psutil
 
-from weighbridge.record.campaign import GitFacts
-from weighbridge.record.host import DiskFacts, HostFacts
+from weighbridge.record.host import DiskFacts, GitFacts, HostFacts
 from weighbridge.rig.machine.filesystem_root import HERE, Machine
 from weighbridge.rig.machine.one_shot import ask
 

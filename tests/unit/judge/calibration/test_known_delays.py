@@ -369,10 +369,11 @@ def test_a_certificate_in_a_hurry_is_provisional() -> None:
         ({"host": ORIGIN.host.model_copy(update={"kernel": "Linux 7"})}, "kernel"),
         ({"host": ORIGIN.host.model_copy(update={"cpu_count": 4})}, "host"),
         ({"tools": (TOOL.model_copy(update={"version": "1.17.0"}),)}, "oha"),
+        ({"tools": (TOOL.model_copy(update={"sha256": "1" * 64}),)}, "oha"),
     ],
 )
 def test_a_certificate_holds_for_its_own_circumstances(change: dict[str, Any], why: str) -> None:
-    """Another time, host, kernel, method or tool version: it does not hold, with the reason."""
+    """Another time, host, kernel, method, tool version or tool's files: it does not hold, with the reason."""
     made = certify(ORIGIN, FOUND, is_quick=False)
 
     assert invalid(made, replace(ORIGIN, made_at=NOW + timedelta(days=6))) is None

@@ -139,6 +139,19 @@ def test_k_of_n_is_said_and_a_gateway_is_not_shown_by_its_lucky_runs() -> None:
     assert cell(summarise(campaign(*PLANS), [*good(1), *theirs], DONE)).verdict == "errored"
 
 
+def test_a_gateway_that_was_changed_in_mid_campaign_has_no_figure() -> None:
+    """One attempt before which its files were another's: the cell is unavailable, whatever was accepted before."""
+    changed = rejected(CELL, 3, "unavailable", verdict="unavailable")
+    found = summarise(campaign(*PLANS), [*good(2), changed], DONE)
+    one = cell(found)
+
+    assert (one.verdict, one.runs_accepted) == ("unavailable", 2)
+    assert one.reason is not None
+    assert one.reason.detail == "unavailable happened"
+    assert isinstance(one.response_ms, Absent)
+    assert cell(found, BASELINE).verdict == "valid"
+
+
 def test_a_retry_of_the_rigs_doing_leaves_no_mark_but_its_count() -> None:
     """Three accepted and one that the rig spoiled: valid, no flag, the rejected one listed."""
     one = cell(summarise(campaign(*PLANS), [*good(), rejected(CELL, 2, "load_limit", attempt=4)], DONE))

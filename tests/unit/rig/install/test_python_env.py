@@ -14,6 +14,7 @@ import sys
 import time
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -23,7 +24,7 @@ import uv
 from weighbridge.errors import InputError, ToolMissing
 from weighbridge.matrix.catalogue import read_catalogue
 from weighbridge.matrix.recipe import Recipe
-from weighbridge.rig.install.atomic_install import Workshop
+from weighbridge.rig.install.atomic_install import FilesChanged, Installed, Workshop
 from weighbridge.rig.install.gateway import find_gateway, obtain_gateway
 from weighbridge.rig.install.python_env import find_python, install_python
 from weighbridge.rig.processes.supervisor import Supervisor
@@ -121,19 +122,21 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 
 
 def test_a_gateway_is_installed_byte_compiled_and_runs(bench: Bench) -> None:
-    """Program, version and the digest of the list are there; byte code too, although the caller forbids it."""
+    """Program, version and a digest of the files are there; byte code too, although the caller forbids it."""
     recipe = bench.recipe()
     installed = obtain_gateway(recipe, bench.home, bench.shop)
     assert installed.program is not None
     assert subprocess.run([installed.program], check=True, capture_output=True).stdout == b"tiny\n"
     assert (installed.facts.name, installed.facts.version, installed.facts.source) == ("Tiny_Gate", "1.0", "python")
-    assert installed.facts.sha256 == hashlib.sha256(recipe.files["requirements.lock"]).hexdigest()
+    assert installed.identity is not None
+    assert installed.facts.sha256 == installed.identity.sha256
+    assert installed.facts.file_count == len(installed.identity.states)
     packages = installed.python.parent.parent / "lib"
     assert list(packages.rglob("tiny_gate.*.pyc"))
     assert find_gateway(recipe, bench.home, bench.environ) == installed
 
 
-def test_a_second_install_is_a_look_at_a_file(bench: Bench) -> None:
+def test_a_second_install_is_a_look_at_the_files(bench: Bench) -> None:
     """Nothing is called any more: a uv that only fails does no harm."""
     recipe = bench.recipe()
     first = install_python(recipe, bench.home, bench.shop)
@@ -150,6 +153,78 @@ def test_a_new_note_does_not_install_anew_and_a_new_list_does(bench: Bench) -> N
     assert install_python(bench.recipe(), bench.home, bench.shop) == first
     lock = f"# made anew\ntiny-gate==1.0 --hash=sha256:{bench.sha256}\n"
     assert install_python(bench.recipe(lock), bench.home, bench.shop).program != first.program
+
+
+def site_packages(installed: Installed) -> Path:
+    """Where the packages of an environment lie."""
+    return next(installed.python.parent.parent.glob("lib/python*/site-packages"))
+
+
+def test_a_patched_file_makes_it_another_gateway(bench: Bench) -> None:
+    """One changed module, and it is found no more by any way but the one that was asked to make it anew."""
+    recipe = bench.recipe()
+    module = site_packages(install_python(recipe, bench.home, bench.shop)) / "tiny_gate.py"
+    good = module.read_text()
+    module.write_text(good.replace("tiny", "tidy"))
+
+    for look in (
+        lambda: find_gateway(recipe, bench.home, bench.environ),
+        lambda: obtain_gateway(recipe, bench.home, bench.shop),
+    ):
+        with pytest.raises(FilesChanged) as detected:
+            look()
+        sentence = str(detected.value)
+        assert sentence.startswith("Tiny is not what was installed: env/lib/python3.")
+        assert "/site-packages/tiny_gate.py was changed; `invoke install --only tiny` makes it anew" in sentence
+        assert str(bench.home) not in sentence
+
+    obtain_gateway(recipe, bench.home, replace(bench.shop, mends=True))
+    assert module.read_text() == good
+    assert find_gateway(recipe, bench.home, bench.environ).identity is not None
+
+
+def test_byte_code_and_what_the_recipe_says_it_writes_are_no_change(bench: Bench) -> None:
+    """A module compiled anew and a cache that the gateway fills leave it the gateway that was installed."""
+    recipe = bench.recipe()
+    before = install_python(recipe, bench.home, bench.shop)
+    packages = site_packages(before)
+    next(packages.rglob("tiny_gate.*.pyc")).write_bytes(b"other")
+    assert find_python(recipe, bench.home) == before
+
+    (packages / "tiny_cache").mkdir()
+    (packages / "tiny_cache" / "table").write_text("1")
+    with pytest.raises(FilesChanged, match="tiny_cache/table was added"):
+        find_python(recipe, bench.home)
+    with (bench.folder / "gateway.yaml").open("a") as file:
+        file.write('writes: ["env/**/tiny_cache/**"]\n')
+    known = read_catalogue([bench.folder.parent]).get("tiny")
+    assert known is not None
+    found = find_python(known, bench.home)
+    assert found is not None
+    assert found.facts.sha256 == before.facts.sha256
+    assert found.facts.left_out == ("env/**/tiny_cache/**",)
+
+
+def test_a_file_that_is_not_its_packages_own_is_not_installed(bench: Bench, tmp_path: Path) -> None:
+    """Unpacked files in uv's cache may have been changed by whoever links to them: the package's own list decides."""
+    dirty = tmp_path / "dirty-uv"
+    dirty.write_text(
+        f'#!/bin/sh\n"{uv.find_uv_bin()}" "$@" || exit\n[ "$1" = venv ] && exit\n'
+        'while [ "$1" != --python ]; do shift; done\n'
+        'find "$(dirname "$2")/../lib" -name tiny_gate.py -exec sed -i s/tiny/tidy/ {} +\n'
+    )
+    dirty.chmod(0o755)
+
+    with pytest.raises(ToolMissing, match=r"site-packages/tiny_gate\.py is not the file of its package"):
+        install_python(bench.recipe(), bench.home, replace(bench.shop, uv=dirty))
+    assert bench.remains() == []
+
+
+def test_nothing_that_is_installed_is_linked_to_a_cache(bench: Bench) -> None:
+    """A file that another environment shares could be changed from there."""
+    installed = install_python(bench.recipe(), bench.home, bench.shop)
+
+    assert (site_packages(installed) / "tiny_gate.py").stat().st_nlink == 1
 
 
 def test_it_still_runs_when_the_whole_folder_is_moved(bench: Bench) -> None:
