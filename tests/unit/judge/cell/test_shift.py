@@ -7,12 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.examples.judge_examples import clients_load, closed_loop, run, window
+from tests.examples.judge_examples import campaign, clients_load, closed_loop, plan, run, window
 from weighbridge.judge.cell.shift import baseline_limited, pairs_of, shift
+from weighbridge.judge.cell.summarise import summarise
+from weighbridge.record.campaign import Finished
 from weighbridge.record.coded import Reason
 from weighbridge.record.figures import Absent, Timing
 
 SERIAL = clients_load(1, 1000)
+DONE = Finished(
+    status="complete", exit_code=0, ended_at="2026-11-30T01:00:00Z", accepted_count=0, rejected_count=0, text="done"
+)
 
 
 def timing(p50: float, p95: float | None = None, p99: float | None = None, **changes: object) -> Timing:
@@ -106,3 +111,25 @@ def test_a_baseline_above_a_fifth_of_the_shift_is_flagged(baseline_p99: float, m
     """Beside a 5 ms shift the direct lane may take 1 ms beyond the provider's 20 ms at its p99, not more."""
     pairs = [(timing(25.0), timing(20.0, 20.2, baseline_p99))]
     assert baseline_limited(timing(moved), pairs, 20.0) is limited
+
+
+def _flags(tail_s: float) -> set[str]:
+    """Flags of a gateway that adds 5 ms to every request and takes this tail of the direct lane away."""
+    load, rng = clients_load(1, 1000), np.random.default_rng(5)
+    through, direct = "g.none.work.plain.clients-1", "direct.none.work.plain.clients-1"
+    runs = []
+    for block in (1, 2, 3):
+        tail = np.where(rng.random(load.window_count) < 0.2, tail_s, 0.0)
+        runs += [
+            run(through, block, window(load, closed_loop(load, 0.0255))),
+            run(direct, block, window(load, closed_loop(load, 0.0205 + tail))),
+        ]
+    found = summarise(campaign(plan(through, load), plan(direct, load)), runs, DONE)
+    return set(found.cells[0].flags)
+
+
+def test_a_direct_lane_with_a_tail_limits_the_shift_and_makes_it_fall() -> None:
+    """A p99 of the baseline 4 ms off stands beside a shift of 5 ms, and its percentiles fall: each is remarked."""
+    remarks = {"baseline_limited", "ttfb_baseline_limited", "shift_not_monotone"}
+    assert _flags(0.004) >= remarks
+    assert not _flags(0.0) & remarks

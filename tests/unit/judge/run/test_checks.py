@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pytest
 
 from tests.examples.judge_examples import clients_load, closed_loop, counts, inputs, report, window
+from tests.examples.trace_examples import plain, traced_window
 from weighbridge.judge.figures.run_figures import run_figures
 from weighbridge.judge.run import checks
 from weighbridge.record.figures import Absent, Timing
@@ -132,3 +133,11 @@ def test_a_backlog_beyond_five_per_cent_of_the_requests_grows(undelivered: int |
     load = clients_load(1, 1000)
     figures = run_figures(window(load, closed_loop(load, 0.02)))
     assert checks.backlog_growing(undelivered, figures) is growing
+
+
+def test_connections_that_are_not_kept_are_remarked() -> None:
+    """A gateway that closes behind every response: each request of the window opened a connection."""
+    requests = plain(200)
+    closing = replace(requests, reused=np.zeros(200, dtype=np.int64), connect_ns=np.full(200, 240_000))
+    assert "no_keep_alive" in set(checks.run_flags(inputs(traced_window(closing))))
+    assert "no_keep_alive" not in set(checks.run_flags(inputs(traced_window(requests))))
