@@ -141,7 +141,7 @@ def window_of(*clients: Client, load: Load | None = None, **changes: Any) -> Win
         "load": clients[0].load if load is None else load,
         "mode": "plain",
         "answer": ANSWER,
-        "provider": ProviderHealth(0.0001, 0.0005, 0.2),
+        "provider": ProviderHealth(0.0001, 0.2),
         "load_before": QUIET,
         "load_after": QUIET,
     }

@@ -76,10 +76,9 @@ class Client:
 
 @dataclass(frozen=True)
 class ProviderHealth:
-    """How the mock provider did: responses later than due, in seconds, and CPU in the window, in cores."""
+    """How the mock provider did: the median lateness of its responses, in seconds, and its CPU, in cores."""
 
     lateness_p50_s: float | None = None
-    lateness_p99_s: float | None = None
     cpu_cores: float | None = None
 
 

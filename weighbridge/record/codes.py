@@ -100,7 +100,7 @@ REASONS: Mapping[str, ReasonEntry] = MappingProxyType(
             "rig",
             "rig_limited",
             "the load generator started requests late",
-            "The generator's median lag is more than half of the median response time.",
+            "The generator's lag p99 is more than half of the median response time.",
         ),
         "generator_failed": ReasonEntry(
             "rig",
@@ -284,8 +284,10 @@ FLAGS: Mapping[str, str] = MappingProxyType(
         "of the shift's p50.",
         "ttfb_baseline_limited": "The same for the shift of the time to first byte.",
         "baseline_slow": "The direct lane's median under this load is more than twice its median with one client.",
-        "generator_lag": "The generator's lag p99 is above 10 % of the smallest figure shown.",
-        "mock_late": "The mock provider's lateness p99 is above 10 % of the smallest figure shown.",
+        "generator_lag": "The generator's lag p99 is above 10 % of the smallest difference shown: the p50 of an "
+        "added time or of the shift.",
+        "mock_late": "The mock provider's lateness p99 is above 10 % of the smallest difference shown: the p50 of an "
+        "added time or of the shift.",
         "rate_low": "Achieved is below 99 % of offered, but no backlog of 5 requests or more grew: the window is too "
         "short, or its last responses too late, to call the lane saturated.",
         "saturated_in_some_runs": "Some accepted runs did not keep the rate; most did.",
@@ -321,6 +323,8 @@ FLAGS: Mapping[str, str] = MappingProxyType(
         "achieved rate rests on few rounds.",
         "littles_law": "Arithmetic check failed: while the achieved rate was counted, the requests open on average "
         "differ from the number of clients by more than 5 % (Little's law).",
+        "added_above_response": "Arithmetic check failed: the added p50 is above the response p50 less the "
+        "provider's time; the two are of different requests.",
         "added_negative": "Arithmetic check failed: the median added time is below zero.",
         "delayed_ack": "Arithmetic check failed: the direct lane shows a step near 40 ms, as delayed "
         "acknowledgements "

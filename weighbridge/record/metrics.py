@@ -14,8 +14,8 @@ from typing import Literal, get_args
 TimeKey = Literal[
     "response_ms", "service_ms", "ttfb_ms", "ttft_ms", "gap_ms", "added_ms", "added_first_ms", "added_total_ms",
     "added_with_rejected_ms", "request_path_ms", "response_path_ms", "forwarding_ms", "gap_distortion_ms", "shift_ms",
-    "shift_with_rejected_ms", "ttfb_shift_ms", "self_reported_ms", "self_reported_difference_ms", "dispatch_lag_ms",
-    "release_lateness_ms", "connect_ms",
+    "shift_with_rejected_ms", "service_shift_ms", "ttfb_shift_ms", "self_reported_ms", "self_reported_difference_ms",
+    "dispatch_lag_ms", "release_lateness_ms", "connect_ms",
 ]  # fmt: skip
 ValueKey = Literal[
     "achieved_rps", "goodput_rps", "baseline_distance_s", "drain_s", "coalesced_ratio", "stall_count",
@@ -125,6 +125,9 @@ _TIME_METRICS: tuple[Metric, ...] = (
     Metric("shift_with_rejected_ms", "time", "ms", "Shift, with rejected",
            "The shift with the rejected runs that have figures.", of=_CELL, merge="own", needs=("baseline",),
            of_saturated=False, shift_of="response_ms", with_rejected=True),
+    Metric("service_shift_ms", "time", "ms", "Shift of service time",
+           "Shift of the service time, which the generator's own lateness is no part of.", of=_CELL, merge="own",
+           needs=("baseline",), of_saturated=False, shift_of="service_ms"),
     Metric("ttfb_shift_ms", "time", "ms", "Shift of TTFB", "Shift of the time to first byte.", of=_CELL,
            merge="own", needs=("baseline",), of_saturated=False, shift_of="ttfb_ms"),
     Metric("self_reported_ms", "time", "ms", "Self-reported",

@@ -142,6 +142,9 @@ class Resources(Document):
     driver_cpu_s: Seconds | None = Field(default=None, description="CPU seconds of the load generator.")
     driver_cpu_cores: float | None = Field(default=None, description="The same ÷ the time it ran, in cores.")
     mock_cpu_cores: float | None = Field(default=None, description="CPU the mock provider took, in cores.")
+    mock_lateness_p99_s: Seconds | None = Field(
+        default=None, description="How late the mock provider answered, against when it was due, 99th percentile."
+    )
     control_plane_cpu_cores: float | None = Field(
         default=None, description="CPU the mock control plane took, in cores."
     )

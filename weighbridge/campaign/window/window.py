@@ -85,7 +85,8 @@ def _measured(rig: Rig, lanes: Sequence[Lane], plan: WindowPlan, truth: Truth) -
     drained = lane.drain()
     provider = rig.mocks.provider.ask("GET", "/counters")
     records = csv_of_pages(lambda page: rig.mocks.provider.ask("GET", f"/records?{page}"))
-    resources = costs.end(driven.ended, driven.window_s)
+    late_s: float | None = provider.get("lateness_p99_s")
+    resources = costs.end(driven.ended, driven.window_s).changed(mock_lateness_p99_s=late_s)
     rows = read_provider_rows(records, origin=PROVIDER_FILE)
     readings = [one.read() for one in driven.clients]
     ended = tuple(
@@ -102,9 +103,7 @@ def _measured(rig: Rig, lanes: Sequence[Lane], plan: WindowPlan, truth: Truth) -
             window_s=driven.window_s,
             counts=_counts(rig, lane, provider, ended, _expected_repeats(driven)),
             resources=resources,
-            provider=ProviderHealth(
-                provider.get("lateness_p50_s"), provider.get("lateness_p99_s"), resources.mock_cpu_cores
-            ),
+            provider=ProviderHealth(provider.get("lateness_p50_s"), resources.mock_cpu_cores),
             drain_s=drained.drain_s,
             undelivered_at_end_count=drained.undelivered_at_end_count,
             death=death,

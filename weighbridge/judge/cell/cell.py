@@ -8,7 +8,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator, Sequence
 
-from weighbridge.judge.cell import cell_open_streams, cell_probe, enough_runs
+from weighbridge.judge.cell import cell_open_streams, cell_probe, enough_runs, yardsticks
 from weighbridge.judge.cell.cpu_cost import CpuCost, cpu_cost
 from weighbridge.judge.cell.enough_runs import too_few
 from weighbridge.judge.cell.merging import merge
@@ -37,7 +37,7 @@ def summarise_cell(attempts: CellAttempts, baselines: Sequence[RunRecord]) -> Ce
         "littles_rps": _littles(accepted, plan.load.concurrency),
         "memory_per_stream_bytes": cell_open_streams.memory(attempts, found),
     }
-    of_figures = (*late_flags(figures), *enough_runs.flags(figures))
+    of_figures = (*late_flags(figures), *enough_runs.flags(figures), *yardsticks.flags(attempts, figures))
     flags = (*found.flags, *_run_flags(attempts), *moved.flags, *seen.flags, *of_figures)
     return _bare(attempts, found, flags).with_figures(figures)
 

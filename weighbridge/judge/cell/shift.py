@@ -27,6 +27,8 @@ from weighbridge.record.run import RunRecord
 # METHOD 1: a baseline p99 above this share of a figure's p50 limits the figure.
 BASELINE_SHARE = 0.20
 IS_BASELINE = Absent(absent="baseline")
+# The others are the same move by another yardstick: a flag of theirs would say nothing new.
+_FLAGGED: tuple[MetricKey, ...] = ("shift_ms", "ttfb_shift_ms")
 
 Pair = tuple[Timing, Timing]
 
@@ -56,7 +58,7 @@ def shifts(attempts: CellAttempts, baselines: Sequence[RunRecord], found: CellVe
         pairs = pairs_of(runs, direct, metric.shift_of)
         moved = shift(pairs, 0 if metric.with_rejected else len(runs) - len(pairs))
         figures[metric.key] = moved
-        if not metric.with_rejected:
+        if metric.key in _FLAGGED:
             flags += _flags(metric, moved, pairs, _planned_ms(metric.shift_of, attempts.plan))
     figures["baseline_distance_s"] = _distance(attempts, baselines, found)
     return Shifts(figures, tuple(flags))

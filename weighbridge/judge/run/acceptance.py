@@ -59,7 +59,7 @@ def _flags(inputs: Attempted, rate: RateCheck | None) -> Iterator[str]:
     yield from run_flags(inputs)
     if inputs.window is not None and inputs.window.streams is not None and is_buffered(inputs.window.streams):
         yield "buffered"
-    yield from rig_limits.flags(inputs, missed=rate is not None and rate.missed)
+    yield from rig_limits.flags(inputs)
     if rate is None:
         return
     if rate.low:

@@ -15,7 +15,16 @@ from weighbridge.publish.text.load_wording import LOAD_WORDS, by_kind
 from weighbridge.publish.text.sanitise import plain
 from weighbridge.publish.text.wording import ADDED_BASELINE_TEXT, DISTANCE_TEXT, SELF_REPORTED_TEXT, reason_text
 from weighbridge.publish.views.cells import Notes, absent_cell, reliable
-from weighbridge.publish.views.columns import Show, cells_of, columns_of, groups_of, number_column, shown
+from weighbridge.publish.views.columns import (
+    RESPONSE_COLUMNS,
+    SHIFT_COLUMNS,
+    Show,
+    cells_of,
+    columns_of,
+    groups_of,
+    number_column,
+    shown,
+)
 from weighbridge.publish.views.conditions import setting_text
 from weighbridge.publish.views.headline import BY_MODE
 from weighbridge.publish.views.labels import Names, is_baseline
@@ -55,10 +64,9 @@ def load_tables(summary: Summary, names: Names, anchor: str) -> tuple[Table, ...
 
 def _layout(cells: list[CellSummary], status: str) -> _Layout:
     added = shown(map(Show, BY_MODE[cells[0].mode]), cells)
-    shift, response = Show("shift_ms"), Show("response_ms")
     # The headline is set apart; with two added times the response time stands in the table of streams.
-    lead = [replace(group, css="lead") for group in (added or [shift])]
-    groups = [*lead, *([shift] if added else []), *([response] if len(added) < 2 else [])]
+    lead = [replace(group, css="lead") for group in (added or [SHIFT_COLUMNS])]
+    groups = [*lead, *([SHIFT_COLUMNS] if added else []), *([RESPONSE_COLUMNS] if len(added) < 2 else [])]
     return _Layout(tuple(groups), bool(shown([_SELF_REPORTED], cells)), status)
 
 

@@ -14,7 +14,7 @@ from weighbridge.publish.text import numbers
 from weighbridge.publish.text.sanitise import plain
 from weighbridge.publish.text.wording import FIDELITIES, absence_text
 from weighbridge.publish.views.cells import Notes, absent_cell
-from weighbridge.publish.views.columns import P50_P95, Show, cells_of, columns_of, groups_of, shown
+from weighbridge.publish.views.columns import P50_P95, RESPONSE_COLUMNS, Show, cells_of, columns_of, groups_of, shown
 from weighbridge.publish.views.conditions import heading
 from weighbridge.publish.views.labels import Names
 from weighbridge.publish.views.rows import RowMaker, head_columns, sections
@@ -51,7 +51,7 @@ VERDICT_TEXT = (
     f"above {STALL_FACTOR} times the provider's own (which counts as {_STALL_MS:g} ms at least)."
 ).replace("%", " %")
 
-_STREAM_TIMES = (Show("ttfb_ms"), Show("ttft_ms"), Show("response_ms"))
+_STREAM_TIMES = (Show("ttfb_ms"), Show("ttft_ms"), RESPONSE_COLUMNS)
 _CHUNKS = (
     Show("gap_ms", percentiles=P50_P95),
     Show("forwarding_ms", percentiles=P50_P95),

@@ -94,6 +94,24 @@ class Show:
 BUSY = Show("busy_ratio", write=numbers.whole_share)
 
 
+def _beside_response(cell: CellSummary) -> str:
+    """Return service time and release lateness at a rate: what of a response was the generator's own waiting."""
+    service_ms, late_ms = (cell.percentile(key, "p50") for key in ("service_ms", "release_lateness_ms"))
+    if service_ms is None or late_ms is None:
+        return ""
+    return f"service {numbers.ms(service_ms)}, sent {numbers.ms(late_ms)} late"
+
+
+def _beside_shift(cell: CellSummary) -> str:
+    """Return the shift of service time, where a generator's own lateness stands in both lanes' response time."""
+    moved_ms = cell.percentile("service_shift_ms", "p50")
+    return f"of service {numbers.ms(moved_ms)}" if cell.driver == "oha" and moved_ms is not None else ""
+
+
+RESPONSE_COLUMNS = Show("response_ms", small=_beside_response)
+SHIFT_COLUMNS = Show("shift_ms", small=_beside_shift)
+
+
 def shown(columns: Iterable[Show], cells: Sequence[CellSummary]) -> tuple[Show, ...]:
     """Return the columns that some cell can fill."""
     return tuple(one for one in columns if any(_exists(one.of(cell)) for cell in cells))
@@ -152,7 +170,8 @@ def _cells(cell: CellSummary, one: Show, notes: Notes) -> tuple[TableCell, ...]:
         return (replace(one.make(cell, notes), label=label),)
     found = one.of(cell)
     if one.is_time:
-        return timing_cells(cast("Timing | Absent", found), notes, label, one.percentiles)
+        first, *rest = timing_cells(cast("Timing | Absent", found), notes, label, one.percentiles)
+        return (replace(first, small=" · ".join(filter(None, (first.small, one.small(cell))))), *rest)
     return (_number_cell(cell, one, notes, label),)
 
 

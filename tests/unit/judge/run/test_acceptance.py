@@ -66,8 +66,8 @@ def test_a_faultless_run_is_valid_without_a_flag() -> None:
         ({"load_limit": 1.0, "load_after": QUIET.model_copy(update={"load_1m": 1.0})}, "load_limit", "rig_limited"),
         ({"load_limit": 1.0, "load_before": QUIET.model_copy(update={"load_1m": 3.0})}, "load_limit", "rig_limited"),
         ({"lead": {"cpu_cores": 0.71}}, "generator_saturated", "rig_limited"),
-        ({"provider": ProviderHealth(0.0, 0.0, 0.71)}, "mock_saturated", "rig_limited"),
-        ({"provider": ProviderHealth(0.011, 0.02, 0.3)}, "mock_saturated", "rig_limited"),
+        ({"provider": ProviderHealth(0.0, 0.71)}, "mock_saturated", "rig_limited"),
+        ({"provider": ProviderHealth(0.011, 0.3)}, "mock_saturated", "rig_limited"),
     ],
 )  # fmt: skip
 def test_a_fault_beside_the_window_is_detected(fault: dict[str, Any], reason: str, verdict: str) -> None:
@@ -206,15 +206,14 @@ def test_too_few_connections_are_the_rigs_fault_unless_doubling_shows_otherwise(
 
 
 @pytest.mark.parametrize(
-    ("pacer_s", "flags", "reason"),
-    [(0.001, (), None), (0.003, ("generator_lag",), None), (0.025, ("generator_lag",), "generator_lag")],
+    ("pacer_s", "late_share", "reason"),
+    [(0.001, 1.0, None), (0.005, 1.0, None), (0.025, 1.0, "generator_lag"), (0.015, 0.02, "generator_lag")],
 )
-def test_generator_lag_is_a_flag_and_a_rejection_only_when_gross(
-    pacer_s: float, flags: tuple[str, ...], reason: str | None
-) -> None:
-    """Beside 20 ms: 1 ms late is nothing, 3 ms a flag, 25 ms (over half of the 45 ms response) voids the run."""
-    found = judge_run(inputs(window(LOAD, open_loop(LOAD, 0.02, pacer_s=pacer_s))))
-    assert (found.flags, code_of(found)) == (flags, reason)
+def test_generator_lag_voids_a_run_only_when_gross(pacer_s: float, late_share: float, reason: str | None) -> None:
+    """A lag p99 above half of the median response: of 45 ms with all sent 25 ms late, of 20 ms with one in fifty."""
+    late_s = np.where(np.arange(LOAD.window_count) % round(1 / late_share) == 0, pacer_s, 0.0)
+    found = judge_run(inputs(window(LOAD, open_loop(LOAD, 0.02, pacer_s=late_s))))
+    assert (found.flags, code_of(found)) == ((), reason)
 
 
 def test_waiting_for_a_connection_of_a_saturated_lane_is_no_generator_lag() -> None:
@@ -229,7 +228,6 @@ def test_waiting_for_a_connection_of_a_saturated_lane_is_no_generator_lag() -> N
         ({"load_before": QUIET.model_copy(update={"foreign_cpu_cores": 0.06})}, "loaded_machine"),
         ({"load_after": QUIET.model_copy(update={"steal_pct": 1.5})}, "loaded_machine"),
         ({"load_limit": 4.0, "load_after": None}, "load_unknown"),
-        ({"provider": ProviderHealth(0.0, 0.0025, 0.1)}, "mock_late"),
         ({"undelivered_at_end_count": 52}, "backlog_growing"),
         ({"evidence": (evidence(stamp_survives=False),)}, "no_inband"),
         ({"counts": counts(1032, provider_distinct_count=1033)}, "counts_differ"),
