@@ -37,6 +37,7 @@ FAULTS: Mapping[str, BuildFault] = {
     "add": delays.add,
     "delay": delays.delay,
     "burn": delays.burn,
+    "drift": delays.drift,
     "buffer": streams.buffer,
     "close": connections.close,
     "coalesce": streams.coalesce,

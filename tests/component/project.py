@@ -51,6 +51,7 @@ MATRIX: Mapping[str, Any] = {
     "grade": "smoke",
     "accept": {"load_limit_per_cpu": None, "gate_wait": None, "attempts_per_run": 1},
     "idle": {"gateway": "200ms"},
+    "warmup": {"requests": 10, "within": "1s"},
 }
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.component.project import Project
 
-pytestmark = [pytest.mark.component, pytest.mark.timeout(200)]
+pytestmark = [pytest.mark.campaign, pytest.mark.timeout(200)]
 
 CELL = "faulty@fault={}.none.work.plain.rate-20"
 

@@ -91,7 +91,7 @@ def test_every_shipped_matrix_can_be_planned(quick: bool) -> None:
         assert all(sorted({cell.id for cell in block}) == supported for block in blocks), path
         gateways = [cell.id for block in blocks for cell in block if not cell.is_baseline]
         assert len(gateways) == len(blocks) * len(set(gateways)), path
-        planned = estimate_order(blocks, quiet_s=5.0, idle_look_s=loaded.idle_look_s)
+        planned = estimate_order(blocks, loaded.waits)
         assert planned.window_count == sum(map(len, blocks)), path
 
 

@@ -39,8 +39,8 @@ _MORE_CONNECTIONS = 2
 class Attempt:
     """Which attempt it is: the window, its block, its number over the campaign, and why the machine was not idle.
 
-    `evidence` is what the preflight showed of the lane in this mode, `expected_bytes` the size
-    of its response, `visit` is the start of the lane.
+    `evidence` is what the preflight showed of the lane in this mode, `expected_bytes` the size of its response,
+    `visit` is the start of the lane; `is_unsteady` says that its times were still moving when the warm-up was over.
     """
 
     window: WindowSpec
@@ -50,6 +50,7 @@ class Attempt:
     evidence: tuple[Evidence, ...] = ()
     expected_bytes: int | None = None
     visit: str | None = None
+    is_unsteady: bool = False
 
     @property
     def cell(self) -> Cell:
@@ -129,6 +130,7 @@ class AttemptMaker:
             figures=None if window is None else run_figures(window),
             load_limit=None if share is None else share * self.cpu_count,
             evidence=attempt.evidence,
+            is_unsteady=attempt.is_unsteady,
             gate_text=attempt.gate_text,
         )
 

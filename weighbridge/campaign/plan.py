@@ -40,6 +40,8 @@ def effective_plan(request: CampaignRequest, tools: Sequence[ToolFacts]) -> Effe
             attempts_per_run=accept.attempts_per_run,
         ),
         idle_look_s=request.loaded.idle_look_s,
+        warmup_count=matrix.warmup.request_count,
+        warmup_within_s=matrix.warmup.within_s,
         gateways=tuple(_gateway(request, name) for name in dict.fromkeys(cell.gateway for cell in request.cells)),
         tools=tuple(tools),
     )

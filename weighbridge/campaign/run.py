@@ -206,7 +206,7 @@ def _schedule(
 def _estimate(order: Sequence[Sequence[Cell]], loaded: LoadedMatrix) -> Estimate:
     """Return what is known beforehand of the whole schedule."""
     spec, look_s = loaded.matrix.calibration, loaded.idle_look_s
-    found = estimate_order(order, quiet_s=loaded.matrix.idle.quiet_s, idle_look_s=look_s)
+    found = estimate_order(order, loaded.waits)
     if spec is None:
         return found
     beside_s = spec.estimated_s + spec.idle_look_count * look_s

@@ -39,9 +39,7 @@ class VisitRunner:
         cells = [window.cell for window in visit.windows]
         if not visit.is_planned:
             self._tally.total_count += len(cells)
-            loaded = self._attempts.request.loaded
-            quiet_s, look_s = loaded.matrix.idle.quiet_s, loaded.idle_look_s
-            self._tally.planned_s += estimate(cells, 1, quiet_s=quiet_s, idle_look_s=look_s).seconds
+            self._tally.planned_s += estimate(cells, 1, self._attempts.request.loaded.waits).seconds
         if visit.waits_idle:
             self._tally.gate_text = self._wait_idle()
             self._attempts.event_log.write("round_began", block=visit.block, round=visit.round, shelf=visit.shelf)

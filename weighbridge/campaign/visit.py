@@ -15,8 +15,9 @@ from weighbridge.campaign.schedule import Visit, VisitOutcome, WindowSpec
 from weighbridge.campaign.window import early_ready
 from weighbridge.campaign.window.clients import death_of
 from weighbridge.campaign.window.neighbour import beside
-from weighbridge.campaign.window.warmup import Warmed, warm_up
+from weighbridge.campaign.window.warmup import Rounds, Warmed, warm_up
 from weighbridge.errors import LaneFailed
+from weighbridge.load.drivers import STAMP_READER
 from weighbridge.matrix.cells import BASELINE, Cell
 from weighbridge.matrix.estimate import start_s, window_s
 from weighbridge.matrix.requests import AnswerSpec, Mode
@@ -50,12 +51,14 @@ class Tally:
 
 @dataclass(frozen=True)
 class Prepared:
-    """What the preflight of a mode showed; `start` names the start of the lane, None where it never came up.
+    """What preflight and warm-up of a mode showed; `start` names the start of the lane, None where it never came up.
 
-    `answer` is what the provider was told to give.
+    `is_unsteady`: the times were still moving when the warm-up was over. `answer` is what the provider was told to
+    give.
     """
 
     evidence: tuple[Evidence, ...] = ()
+    is_unsteady: bool = False
     start: str | None = None
     answer: AnswerSpec | None = None
 
@@ -104,7 +107,8 @@ class VisitRun:
                     ends[start] = self._ended(lanes[0], start)
             except LaneFailed as error:
                 records += [self._failed(window, error) for window in windows[len(records) :]]
-        self.tally.done_s += sum(start_s(lane, self._look_s) for lane in self.visit.lanes)
+        waits, cells = self.attempts.request.loaded.waits, [window.cell for window in windows]
+        self.tally.done_s += sum(start_s(lane, cells, waits) for lane in self.visit.lanes)
         return VisitOutcome(tuple(with_visit(record, ends) for record in records))
 
     def _lane_up(self, number: int) -> AbstractContextManager[Lane]:
@@ -137,12 +141,14 @@ class VisitRun:
         if self.visit.preparation == "bare":
             return Prepared()
         evidence: list[Evidence] = []
+        is_unsteady = False
         self.listener.phase(f"trying {self.name}, {cell.mode}")
         for lane in lanes:
             if self.visit.preparation == "tried":
                 evidence.append(self._tried(lane, cell, up_at))
             is_ok = all(seen.ok for seen in evidence)
-            warmed = warm_up(lane, cell.mode, cell.answer) if is_ok else Warmed(is_steady=False)
+            warmed = self._warmed(lane, cell) if is_ok else Warmed(None)
+            is_unsteady = is_unsteady or warmed.is_steady is False
             if is_ok and lane is lanes[0]:
                 self._look_before(lane)
             self.attempts.event_log.write(
@@ -152,8 +158,15 @@ class VisitRun:
                 ok=is_ok,
                 problem=evidence[-1].problem if evidence else None,
                 steady=warmed.is_steady,
+                warm_up_count=warmed.request_count,
             )
-        return Prepared(tuple(evidence), answer=cell.answer)
+        return Prepared(tuple(evidence), is_unsteady=is_unsteady, answer=cell.answer)
+
+    def _warmed(self, lane: Lane, cell: Cell) -> Warmed:
+        attempts = self.attempts
+        matrix, tool = attempts.request.loaded.matrix, attempts.programs.tool_of(STAMP_READER)
+        seed_text = f"{matrix.seed} warm-up {lane.setup.key.name} {cell.mode} {self.visit.block} {self.visit.round}"
+        return warm_up(Rounds(attempts.rig, lane, cell, tool, seed_text), matrix.warmup)
 
     def _tried(self, lane: Lane, cell: Cell, up_at: float) -> Evidence:
         ready = lane.setup.recipe.ready
@@ -217,6 +230,7 @@ class VisitRun:
             evidence=prepared.evidence,
             expected_bytes=prepared.body_bytes(window.cell),
             visit=prepared.start,
+            is_unsteady=prepared.is_unsteady,
         )
 
     def _noted(self, window: WindowSpec, record: RunRecord) -> RunRecord:

@@ -20,7 +20,7 @@ class Attempted:
     `window` is None where none was opened; `figures` also where it timed nothing, as with open streams.
     `load_limit` is the highest one-minute load allowed at both ends (None: off); `doubled_achieved_rps` is what one
     more window with twice the connections achieved, where there was one; `gate_text` says why the machine was not
-    idle before the block.
+    idle before the block, `is_unsteady` that times were still moving when the warm-up was over.
     """
 
     load: Load
@@ -31,6 +31,7 @@ class Attempted:
     failure: Reason | None = None
     load_limit: float | None = None
     evidence: tuple[Evidence, ...] = ()
+    is_unsteady: bool = False
     doubled_achieved_rps: float | None = None
     gate_text: str | None = None
 

@@ -6,15 +6,18 @@ Pure. The times are those of lanes that keep up; retries, installation and lanes
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 
 from weighbridge.matrix.cells import BASELINE, Cell, LaneKey
 from weighbridge.matrix.model import IDLE_LOOK_S, QUIET_S
+from weighbridge.matrix.warmup import LaneWarmup
 
 # Start, readiness that holds for two seconds, preflight and stop; Python gateways take longer than the baseline.
 LANE_S = 12.0
 BASELINE_LANE_S = 2.0
+# Start and end of the probe that warms a lane up.
+WARM_UP_S = 0.5
 # Start and end of the driver, event drain, counters and writing of one window.
 WINDOW_S = 3.0
 # Start and writing of the probe in a pass.
@@ -35,39 +38,53 @@ class Estimate:
     window_count: int
 
 
-def estimate(
-    cells: Sequence[Cell], runs: int, *, quiet_s: float = QUIET_S, idle_look_s: float = IDLE_LOOK_S
-) -> Estimate:
-    """Estimate what `runs` blocks of the supported cells take, each after `quiet_s` of an idle machine.
+@dataclass(frozen=True)
+class Waits:
+    """What is waited for beside windows: an idle machine, looks at a gateway's idle use, steady times."""
 
-    Neighbours of one lane are one visit. Idle use of each gateway is looked at for `idle_look_s` before its windows
-    and as long after them. Cells that no recipe claims take nothing.
+    quiet_s: float = QUIET_S
+    idle_look_s: float = IDLE_LOOK_S
+    warmup: LaneWarmup = field(default_factory=LaneWarmup)
+
+
+_WAITS = Waits()
+
+
+def estimate(cells: Sequence[Cell], runs: int, waits: Waits = _WAITS) -> Estimate:
+    """Estimate what `runs` blocks of the supported cells take; cells that no recipe claims take nothing.
+
+    Neighbours of one lane are one visit.
     """
     supported = [cell for cell in cells if cell.not_supported is None]
     if not supported:
         return Estimate(0.0, 0, 0)
     each = groupby(supported, key=lambda cell: cell.lane)
-    block_s = quiet_s + sum(visit_s(tuple(visit), idle_look_s) for _, visit in each)
+    block_s = waits.quiet_s + sum(visit_s(tuple(visit), waits) for _, visit in each)
     kept = sum(WINDOW_BYTES + REQUEST_BYTES * cell.load.window_count for cell in supported)
     return Estimate(runs * block_s, runs * kept, runs * len(supported))
 
 
-def estimate_order(blocks: Sequence[Sequence[Cell]], *, quiet_s: float, idle_look_s: float) -> Estimate:
+def estimate_order(blocks: Sequence[Sequence[Cell]], waits: Waits = _WAITS) -> Estimate:
     """Estimate what blocks of cells in their order take, in which a lane may be visited more than once."""
-    each = [estimate(block, 1, quiet_s=quiet_s, idle_look_s=idle_look_s) for block in blocks]
+    each = [estimate(block, 1, waits) for block in blocks]
     return Estimate(
         sum(one.seconds for one in each), sum(one.bytes for one in each), sum(one.window_count for one in each)
     )
 
 
-def visit_s(cells: Sequence[Cell], idle_look_s: float = IDLE_LOOK_S) -> float:
+def visit_s(cells: Sequence[Cell], waits: Waits = _WAITS) -> float:
     """Return the expected seconds of one visit: start of its lane, windows of these cells, stop."""
-    return start_s(cells[0].lane, idle_look_s) + sum(window_s(cell) for cell in cells)
+    return start_s(cells[0].lane, cells, waits) + sum(window_s(cell) for cell in cells)
 
 
-def start_s(lane: LaneKey, idle_look_s: float) -> float:
-    """Return the expected seconds that a start of a lane takes beside its windows, looks at idle use included."""
-    return BASELINE_LANE_S if lane.gateway == BASELINE else LANE_S + 2 * idle_look_s
+def start_s(lane: LaneKey, cells: Sequence[Cell], waits: Waits) -> float:
+    """Return the expected seconds that a start of a lane takes beside its windows: warm-up and idle looks included.
+
+    Each mode is warmed up once, at the load of its first cell.
+    """
+    first = {cell.mode: cell for cell in reversed(cells)}.values()
+    warm_s = sum(WARM_UP_S + waits.warmup.first_s(cell) for cell in first)
+    return warm_s + (BASELINE_LANE_S if lane.gateway == BASELINE else LANE_S + 2 * waits.idle_look_s)
 
 
 def window_s(cell: Cell) -> float:

@@ -15,6 +15,7 @@ from typing import Any
 from weighbridge.errors import InputError, Place
 from weighbridge.matrix.consistency import check_matrix
 from weighbridge.matrix.drivers import Drivers
+from weighbridge.matrix.estimate import Waits
 from weighbridge.matrix.explain import validated, written_path
 from weighbridge.matrix.model import IDLE_LOOK_S, QUICK_IDLE_LOOK_S, RUNS_LIMIT, Matrix
 from weighbridge.matrix.suggest import listed, nearest
@@ -55,6 +56,11 @@ class LoadedMatrix:
         if asked_s is None:
             return QUICK_IDLE_LOOK_S if self.quick else IDLE_LOOK_S
         return asked_s
+
+    @property
+    def waits(self) -> Waits:
+        """What is waited for beside windows."""
+        return Waits(self.matrix.idle.quiet_s, self.idle_look_s, self.matrix.warmup)
 
     def place(self, keypath: str | KeyPath) -> Place:
         """Where a key path such as `loads.rate.per_second[2]` stands; its nearest parent where it is a default."""

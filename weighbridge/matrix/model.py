@@ -16,6 +16,7 @@ from weighbridge.matrix.loads import Loads
 from weighbridge.matrix.recipe import SettingName
 from weighbridge.matrix.requests import AnswerSpec, Mode, PayloadSpec
 from weighbridge.matrix.strict import Line, Name, SettingValue, Strict, duration, number, refused, shown, size, whole
+from weighbridge.matrix.warmup import LaneWarmup
 
 RUNS_LIMIT = 1000
 # How long a machine must be quiet before a block (METHOD section 5).
@@ -136,6 +137,7 @@ class Matrix(Strict):
     runs: Annotated[int, whole(1, RUNS_LIMIT)] = Field(description="Accepted runs wanted of each cell, such as 3.")
     grade: Grade = Field(default="ci", description="What may be said of the figures.")
     accept: Accept = Field(default=Accept(), description="Rules of acceptance.")
+    warmup: LaneWarmup = Field(default=LaneWarmup(), description="How long lanes are warmed up.")
     idle: Idle = Field(default=Idle(), description="How long idleness is looked at.")
     recipes: tuple[Annotated[str, Field(min_length=1)], ...] = Field(
         default=(), description="Folders with more recipes, read from the folder of the matrix."

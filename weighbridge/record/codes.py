@@ -221,6 +221,7 @@ ABSENCES: Mapping[str, str] = MappingProxyType(
         "not_counted": "not counted",
         "no_idle_look": "what the gateway uses idle was not looked at",
         "hidden_by_idle_use": "the window used no more CPU than idle use explains",
+        "few_for_thirds": "too few answers for a first and a last third",
         "one_rate": "told where two rates were measured",
         "no_gateway": "this lane starts no process",
         "runs_elsewhere": "the gateway runs elsewhere: none of its processes is ours to read",
@@ -276,6 +277,10 @@ FLAGS: Mapping[str, str] = MappingProxyType(
     {
         "few_samples": "A percentile has fewer than 10 samples beyond it in some run: shown with its rank, no "
         "figure.",
+        "not_steady": "Times minus the provider's own were still moving when the warm-up was over: the lane may not "
+        "have been warm.",
+        "drifts": "Added time in the last third of the windows differs from that in the first by more than 5 % and "
+        "0.1 ms, and by more than chance: percentiles mix the two.",
         "few_runs": "Fewer runs were accepted than the campaign wanted.",
         "failed_in_some_runs": "Requests failed in some windows, or the gateway spoiled them, too few to call the "
         "cell errored; its figures are of the windows that count.",

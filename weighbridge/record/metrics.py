@@ -20,6 +20,7 @@ TimeKey = Literal[
 ValueKey = Literal[
     "achieved_rps", "goodput_rps", "baseline_distance_s", "drain_s", "coalesced_ratio", "stall_count",
     "end_marker_ratio", "cpu_ms_per_request", "cpu_uncertainty_ms", "cpu_idle_cores", "cpu_slope_ms", "busy_ratio",
+    "drift_first_ms", "drift_last_ms",
     "context_switches_per_request", "control_plane_calls_per_request",
     "upstream_calls_per_request", "prompts_repeated_ratio", "flushes_per_request", "flush_idle_rps",
     "rss_idle_bytes", "rss_peak_bytes", "rss_after_bytes", "pss_idle_bytes", "pss_after_bytes",
@@ -35,7 +36,7 @@ CountKey = Literal[
     "undelivered_at_end_count",
     "looked_at_count",
 ]
-NumberKey = Literal["offered_rps", "rate_error_ratio", "littles_rps"]
+NumberKey = Literal["drift_t", "offered_rps", "rate_error_ratio", "littles_rps"]
 WordKey = Literal["achieved_from", "buffering"]
 WordsKey = Literal["cpu_from", "rss_peak_from"]
 PartKey = Literal["stamps", "bunching", "fidelity"]
@@ -114,6 +115,14 @@ _TIME_METRICS: tuple[Metric, ...] = (
     Metric("response_path_ms", "time", "ms", "Response path",
            "Second leg of the added time: response (of a stream: first content) read minus its send.",
            needs=("trace",), of_saturated=False),
+    Metric("drift_first_ms", "value", "ms", "Added, first third",
+           "Median added time (of streams: to the first content) of the first third of a window.",
+           short="first third", needs=("trace",), of_saturated=False),
+    Metric("drift_last_ms", "value", "ms", "Added, last third", "The same of the last third.", short="last third",
+           needs=("trace",), of_saturated=False),
+    Metric("drift_t", "number", "t", "Drift",
+           "Student's t of the medians of eight batches of each of the two thirds; above 0 where times rose.",
+           of=_RUN, needs=("trace",)),
     Metric("forwarding_ms", "time", "ms", "Forwarding delay", "Read time minus send time of each chunk.",
            modes=_STREAM_ONLY, needs=("trace",)),
     Metric("gap_distortion_ms", "time", "ms", "Gap distortion", "|Gap as read minus gap as sent|, pair by pair.",

@@ -47,5 +47,7 @@ class EffectivePlan(Document):
     calibration_sha256: str | None = Field(description="Digest of what a calibration was asked for; null without.")
     accept: AcceptRules = Field(description="Rules of acceptance.")
     idle_look_s: float = Field(description="Time that idle use is looked at before and after a gateway's windows.")
+    warmup_count: Count = Field(description="Requests of the first round of a lane's warm-up.")
+    warmup_within_s: float = Field(description="Longest time of a lane's warm-up in a mode.")
     gateways: tuple[PlannedGateway, ...] = Field(description="Gateways of the selected cells.")
     tools: tuple[ToolFacts, ...] = Field(description="Programs that take part.")

@@ -33,7 +33,7 @@ def plan(*, matrix: str, recipes: str, quick: bool, only: Any, runs: str) -> Non
     document = opened.loaded.matrix
     blocks = order_blocks([cell for cell in opened.cells if cell.not_supported is None], document.runs, document.seed)
     look_s = opened.loaded.idle_look_s
-    expected = estimate_order(blocks, quiet_s=document.idle.quiet_s, idle_look_s=look_s)
+    expected = estimate_order(blocks, opened.loaded.waits)
     beside = document.calibration
     cli.say(
         plan_text(

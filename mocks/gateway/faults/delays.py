@@ -9,6 +9,7 @@ that has gone cold costs is in the control, and no part of a delay.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from mocks.wire import DueTimes
 
 _MS_NS = 1_000_000
 NAP_NS = _MS_NS
+DRIFT_NS = 30 * _MS_NS
 _DRAW_BYTES = 8
 BY_HEADER = "by-header"
 DELAY_HEADER = "x-weighbridge-delay"
@@ -69,6 +71,13 @@ def add(value: str, truth: GroundTruth) -> Wrap:
     """`add:30ms`: so much time for every request."""
     added_ns = values.read_duration_ns(value)
     return _before_proxy(lambda _: added_ns, _pass, truth)
+
+
+def drift(value: str, truth: GroundTruth) -> Wrap:
+    """`drift:N`: 30 ms for the first request, less for each, none from the Nth on: a lane that is slow to warm up."""
+    count = values.read_count(value)
+    numbers = itertools.count()
+    return _before_proxy(lambda _: round(DRIFT_NS * max(0.0, 1 - next(numbers) / count)), _pass, truth)
 
 
 def delay(value: str, truth: GroundTruth) -> Wrap:  # noqa: ARG001 - every fault is built alike

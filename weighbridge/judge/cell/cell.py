@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from weighbridge.judge.cell import cell_open_streams, cell_probe, enough_runs, yardsticks
 from weighbridge.judge.cell.cpu_cost import CpuCost, cpu_cost
+from weighbridge.judge.cell.drifts import drift_flags
 from weighbridge.judge.cell.enough_runs import too_few
 from weighbridge.judge.cell.merging import merge
 from weighbridge.judge.cell.shift import shifts
@@ -38,7 +39,8 @@ def summarise_cell(attempts: CellAttempts, baselines: Sequence[RunRecord]) -> Ce
         "memory_per_stream_bytes": cell_open_streams.memory(attempts, found),
     }
     of_figures = (*late_flags(figures), *enough_runs.flags(figures), *yardsticks.flags(attempts, figures))
-    flags = (*found.flags, *_run_flags(attempts), *moved.flags, *seen.flags, *of_figures)
+    of_runs = (*_run_flags(attempts), *drift_flags(accepted))
+    flags = (*found.flags, *of_runs, *moved.flags, *seen.flags, *of_figures)
     return _bare(attempts, found, flags).with_figures(figures)
 
 

@@ -18,6 +18,7 @@ from weighbridge.judge.figures.added import Legs, added_to_end, added_to_first, 
 from weighbridge.judge.figures.connections import connection_figures
 from weighbridge.judge.figures.lateness import BoundedTimes
 from weighbridge.judge.figures.row_masks import Mask
+from weighbridge.judge.stats.drift import first_and_last_third
 from weighbridge.judge.stats.timing import SHARES, timing, without
 from weighbridge.judge.window import Trace, Window
 from weighbridge.record.arrays import Ints
@@ -33,6 +34,7 @@ NOT_A_STREAM = Absent(absent="not_a_stream")
 ONE_NUMBER = Absent(absent="two_added_times")
 ONE_EVENT = Absent(absent="one_event")
 NO_ROW = Absent(absent="no_good_response")
+NO_THIRDS = Absent(absent="few_for_thirds")
 NO_STAMPS = Absent(absent="no_inband")
 TRACE_TIMES: tuple[TimeKey, ...] = (
     *("added_ms", "added_first_ms", "added_total_ms", "request_path_ms", "response_path_ms"),
@@ -69,6 +71,7 @@ def trace_figures(window: Window) -> Values:
     is_companion = not window.lead.sees_stamps
     return {
         **{key: _timing(key, values, is_companion=is_companion) for key, values in found.items()},
+        **_drift(found["added_ms" if facts.mode == "plain" else "added_first_ms"]),
         **_stream_fields(facts, picked),
         **connection_figures(facts.requests),
         "stamps": picked.counts,
@@ -82,6 +85,19 @@ def late_response_count(facts: Trace, good: Mask) -> int:
     rows = facts.requests
     is_late = lateness.touched(facts.late_turns, rows.sent_ns, rows.first_content_ns, rows.end_ns)
     return int(np.count_nonzero(good & is_late))
+
+
+def _drift(added: BoundedTimes | Absent) -> Values:
+    """Return what the first and the last third of the added times show; `added` in the order of their start."""
+    found = None if isinstance(added, Absent) else first_and_last_third(added.ns / 1e6)
+    if found is None:
+        why = added if isinstance(added, Absent) else NO_THIRDS
+        return {"drift_first_ms": why, "drift_last_ms": why}
+    return {
+        "drift_first_ms": Figure(value=found.first_ms),
+        "drift_last_ms": Figure(value=found.last_ms),
+        "drift_t": found.t,
+    }
 
 
 def unwhole_count(facts: Trace | None) -> int:

@@ -50,6 +50,8 @@ def run_flags(inputs: Attempted) -> Iterator[str]:
         yield "no_inband"
     if any(seen.refused_s is not None for seen in evidence):
         yield "ready_early"
+    if inputs.is_unsteady:
+        yield "not_steady"
 
 
 def _window_flags(window: Window) -> Iterator[str]:

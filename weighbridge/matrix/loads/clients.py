@@ -111,12 +111,22 @@ class ClientsLoad:
         """Return None: more connections would be more clients, another load."""
         return
 
+    def warm_up(self, count: int) -> ClientsLoad:
+        """Return so many requests of the same clients."""
+        return warm_up_by_clients(self.clients, count, self.timeout_s)
+
     def advice(self, _answer: AnswerSpec, _mode: Mode) -> Iterator[Remark]:
         """Yield what weakens the figures of this load, with the key to change."""
         few = few_samples(self.request_count)
         if few is not None:
             remark = f"{self.request_count:,} requests are measured in a run; {few}"
             yield "requests_below_percentile", (*_PATH, "requests"), remark
+
+
+def warm_up_by_clients(clients: int, count: int, timeout_s: float) -> ClientsLoad:
+    """Return a closed loop of `count` requests in all, by no more clients than that."""
+    most = max(1, min(clients, count - 1))
+    return ClientsLoad(most, max(1, count - most), most, 0, timeout_s)
 
 
 class ClientsSchema(Strict):

@@ -10,6 +10,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import ConfigDict, Field
 
 from weighbridge.errors import InputError
+from weighbridge.matrix.loads.clients import ClientsLoad, warm_up_by_clients
 from weighbridge.matrix.loads.contract import CheckContext, LoadPart, Remark, Target
 from weighbridge.matrix.requests import AnswerSpec, Mode
 from weighbridge.matrix.strict import STRICT, Strict, duration, whole
@@ -91,6 +92,10 @@ class OpenStreamsLoad:
     def with_connections(self, _factor: int) -> None:
         """Return None: more connections would be more streams, another load."""
         return
+
+    def warm_up(self, count: int) -> ClientsLoad:
+        """Return so many requests one after the other: open streams leave nothing to compare."""
+        return warm_up_by_clients(1, count, self.timeout_s)
 
     def advice(self, _answer: AnswerSpec, _mode: Mode) -> Iterator[Remark]:
         """Yield no remark: it has no percentiles."""

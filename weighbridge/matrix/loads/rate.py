@@ -145,6 +145,17 @@ class RateLoad:
         more = None if own is None else replace(own, connections=factor * own.connections)
         return replace(self, connections=factor * self.connections, companion=more)
 
+    def warm_up(self, count: int) -> RateLoad:
+        """Return so many requests at the same rate, by one client."""
+        connections = max(1, min(self.connections, count - 1))
+        return replace(
+            self.without_companion(),
+            duration_s=count / self.rate_rps,
+            request_count=max(1, count - connections),
+            connections=connections,
+            warmup_count=0,
+        )
+
     def advice(self, answer: AnswerSpec, mode: Mode) -> Iterator[Remark]:
         """Yield what weakens the figures of this load, with the key to change."""
         main = self.parts()[0].load

@@ -51,6 +51,8 @@ _PARTS_FLAGS = frozenset(
         "probe_late",
         "added_baseline_limited",
         "added_negative",
+        "drifts",
+        "not_steady",
     }
 )
 _LEGS = (
@@ -58,6 +60,7 @@ _LEGS = (
     Show("request_path_ms", percentiles=P50_P95),
     Show("response_path_ms", percentiles=P50_P95),
 )
+_DRIFT_COLUMNS = (Show("drift_first_ms"), Show("drift_last_ms"))
 _CONNECTION_COLUMNS = (
     Show("connect_ms", percentiles=("p50",)),
     Show("connections_per_request"),
@@ -80,7 +83,8 @@ def _legs_table(summary: Summary, names: Names, anchor: str) -> Table:
     notes = Notes()
     cells = [cell for cell in summary.cells if has_figures(cell) and not _is_not_reported(cell)]
     claims = any(cell.has("self_reported_ms") for cell in cells)
-    groups = (*_LEGS, *_CONNECTION_COLUMNS, *(_CLAIMS if claims else ()))
+    drifts = any("drifts" in cell.flags for cell in cells)
+    groups = (*_LEGS, *(_DRIFT_COLUMNS if drifts else ()), *_CONNECTION_COLUMNS, *(_CLAIMS if claims else ()))
 
     def make(cell: CellSummary) -> tuple[TableCell, ...]:
         made = [one for group in groups for one in _times(cell, group, notes)]

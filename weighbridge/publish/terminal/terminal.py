@@ -28,6 +28,7 @@ from weighbridge.publish.text.wording import (
     SHIFT_ALONE_TEXT,
     STATUSES,
     absence_text,
+    drift_remark,
     failed_remark,
     grade_text,
     leading,
@@ -110,7 +111,7 @@ def _remarks(summary: Summary, names: Names, cells: list[CellSummary]) -> list[s
     reasons = dict.fromkeys(
         f"{plain(cell.cell, limit=120)}{label(names, cell)}: {_outcome(cell, text)}"
         for cell in cells
-        for text in (reason_text(cell, summary.status), failed_remark(cell))
+        for text in (reason_text(cell, summary.status), failed_remark(cell), drift_remark(cell))
         if cell.verdict != "not_supported" and text
     )
     return ["\n".join([*lines, *reasons])]

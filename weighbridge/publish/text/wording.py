@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from weighbridge.judge.run.sentences import failed_text
 from weighbridge.matrix.model import Grade
+from weighbridge.publish.text import numbers
 from weighbridge.publish.text.sanitise import plain
 from weighbridge.record.coded import CampaignWarning
 from weighbridge.record.codes import FLAGS, REASONS
@@ -98,8 +99,18 @@ def leading(warnings: Sequence[CampaignWarning]) -> list[str]:
 
 def flag_text(cell: CellSummary, flag: str) -> str:
     """Return what a flag of a cell means, with what failed where it says that something did."""
-    failed = failed_remark(cell) if flag == "failed_in_some_runs" else ""
-    return f"{failed}. {FLAGS[flag]}" if failed else FLAGS[flag]
+    of_cell = {"failed_in_some_runs": failed_remark, "drifts": drift_remark}
+    own = of_cell[flag](cell) if flag in of_cell else ""
+    return f"{own}. {FLAGS[flag]}" if own else FLAGS[flag]
+
+
+def drift_remark(cell: CellSummary) -> str:
+    """Return `added time fell from 8.85 to 5.08 ms within the windows` of a cell that drifts; else empty."""
+    first_ms, last_ms = cell.known("drift_first_ms"), cell.known("drift_last_ms")
+    if "drifts" not in cell.flags or first_ms is None or last_ms is None:
+        return ""
+    moved = "rose" if last_ms > first_ms else "fell"
+    return f"added time {moved} from {numbers.ms(first_ms)} to {numbers.ms(last_ms)} ms within the windows"
 
 
 def failed_remark(cell: CellSummary) -> str:
