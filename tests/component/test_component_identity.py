@@ -15,7 +15,7 @@ import pytest
 
 from tests.component.project import FAKES, MATRIX, Project
 
-pytestmark = [pytest.mark.component, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.campaign, pytest.mark.timeout(300)]
 
 LOADS = {"clients": {"counts": [1], "requests": 20, "warmup": 4, "timeout": "5s"}}
 MINOR = f"{sys.version_info.major}.{sys.version_info.minor}"

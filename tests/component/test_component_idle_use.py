@@ -26,14 +26,14 @@ def weighed(tmp_path_factory: pytest.TempPathFactory) -> Project:
         loads={"rate": {"per_second": [20], "duration": "2s", "warmup": 4, "timeout": "5s"}},
         idle={"gateway": "4s"},
     )
-    project.invoke("bench", "--json").ends_with(0)
+    project.ends_well(project.invoke("bench", "--json"))
     project.assert_nothing_left()
     return project
 
 
 def resources(project: Project, fault: str) -> Any:
     """What the gateway used, as its run tells."""
-    return project.runs(CELL.format(fault))["b01"]["resources"]
+    return project.record(CELL.format(fault))["resources"]
 
 
 def test_bursts_in_the_background_hide_the_cost_or_are_flagged(weighed: Project) -> None:
