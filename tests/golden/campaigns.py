@@ -139,7 +139,8 @@ def cell(gateway: str, load: Load, *, chain: str = "none", mode: str = "plain", 
         "cpu_ms_per_request": Figure(value=0.82 if gateway == "reference" else 3.4)
         if gateway != "direct"
         else ABSENT,
-        "control_plane_calls_per_request": Figure(value=4.2) if gateway == "reference" else ABSENT,
+        "admission_calls_per_request": Figure(value=3.0) if gateway == "reference" else ABSENT,
+        "background_calls_per_request": Figure(value=1.2) if gateway == "reference" else ABSENT,
         "upstream_calls_per_request": Figure(value=1.0),
     } | over
     return CellSummary(**given)
@@ -290,7 +291,8 @@ def without(verdict: str, detail: str, gateway: str, load: Load, **over) -> Cell
         "load_after": None,
         "drain_s": gone,
         "cpu_ms_per_request": gone,
-        "control_plane_calls_per_request": gone,
+        "admission_calls_per_request": gone,
+        "background_calls_per_request": gone,
         "upstream_calls_per_request": gone,
     }
     return cell(gateway, load, **given | over)

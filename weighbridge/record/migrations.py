@@ -284,8 +284,9 @@ _FIGURE_NAMES = {
     "inbound_ms": "request_path_ms",
     "outbound_ms": "response_path_ms",
 }
-# Figures of rules that no longer hold: answers were left out where the probe itself was late.
-_GONE_FIGURES = frozenset({"lagged_count"})
+# Figures of rules that no longer hold: answers were left out where the probe itself was late, and calls in the path
+# of a request were not told from those beside it.
+_GONE_FIGURES = frozenset({"lagged_count", "control_plane_calls_per_request"})
 _BUNCHING_NAMES = {"held_stream_count": "buffered_stream_count", "hold_gaps": "buffered_gaps"}
 _DELAY_NAMES = {
     "weight": "delay",

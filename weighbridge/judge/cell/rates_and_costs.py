@@ -41,7 +41,7 @@ def of_record(run: RunRecord) -> Values:
         "flush_idle_rps": _figure(used.flush_idle_rps, _why(used, "flush_count")),
         "flushes_per_request": _figure(_per_request(run, used.flush_count), _why(used, "flush_count")),
         "context_switches_per_request": _figure(_switches(run), _why(used, "voluntary_switch_count")),
-        "control_plane_calls_per_request": _figure(_control_calls(run), NO_CONTROL_PLANE),
+        **_control_plane_calls(run),
         "upstream_calls_per_request": _figure(_upstream_calls(run), NOT_COUNTED),
         "first_request_ms": _first_request(run),
         "prompts_repeated_ratio": _figure(_repeated(run), NOT_COUNTED),
@@ -92,11 +92,18 @@ def _switches(run: RunRecord) -> float | None:
     return _per_request(run, sum(known)) if known else None
 
 
-def _control_calls(run: RunRecord) -> float | None:
+def _control_plane_calls(run: RunRecord) -> dict[MetricKey, FigureValue]:
+    """Return the calls in the path of a request and those beside it: only the first make it wait."""
+    counts = run.counts
     # An empty mapping means that the lane has no control plane; one full of zeros that it was never called.
-    if run.counts is None or not run.counts.control_plane_calls:
-        return None
-    return _per_request(run, sum(run.counts.control_plane_calls.values()))
+    if counts is None or not counts.control_plane_calls:
+        return {"admission_calls_per_request": NO_CONTROL_PLANE, "background_calls_per_request": NO_CONTROL_PLANE}
+    told = counts.admission_call_count + counts.background_call_count == sum(counts.control_plane_calls.values())
+    in_path, beside = counts.admission_call_count, counts.background_call_count
+    return {
+        "admission_calls_per_request": _figure(_per_request(run, in_path) if told else None, NOT_COUNTED),
+        "background_calls_per_request": _figure(_per_request(run, beside) if told else None, NOT_COUNTED),
+    }
 
 
 def _repeated(run: RunRecord) -> float | None:

@@ -118,7 +118,7 @@ _Series = tuple[TimeKey, str]
 def _with_baselines(names: Names, cells: list[CellSummary], series: Sequence[_Series]) -> list[ChartPoint]:
     return [
         ChartPoint(cell, cell.timing(key), f"{names.policy(group[-1])}{suffix}", load_text(cell.load))
-        for group in grouped(names, cells)
+        for group in grouped(names, cells, names.order)
         for key, suffix in series
         for cell in ordered(names, group)
     ]

@@ -12,6 +12,7 @@ from weighbridge.publish.views.headline import measures_added
 from weighbridge.publish.views.shared import loaded_warning
 from weighbridge.publish.views.views import Fact
 from weighbridge.record.codes import FLAGS, VERDICTS
+from weighbridge.record.metrics import ValueKey
 from weighbridge.record.summary import Summary
 
 _MOCKS = """\
@@ -32,6 +33,8 @@ _WINDOWS = """\
 The provider counts requests and distinct prompts, so a response that a cache gave is seen. Warm-up requests are left
 out, and so is the first request of each connection, which pays for its connect.
 """
+_CALL_KEYS: tuple[ValueKey, ...] = ("admission_calls_per_request", "background_calls_per_request")
+_REMOTE_TEXT = "When it is remote, each call in the path adds a round trip to the request; those beside it add none."
 _PROMPTS = {
     True: "In each block all lanes were given the same prompts, drawn from the seed",
     False: "Prompts are drawn from the seed; lanes of a block were given different ones of the same size",
@@ -156,14 +159,20 @@ def limits(summary: Summary) -> tuple[Fact, ...]:
 
 
 def _control_plane(summary: Summary) -> str:
-    reported = (cell.known("control_plane_calls_per_request") for cell in summary.cells)
-    calls = [value for value in reported if value]
-    tail = "Calls in the path of a request add network time when it is remote."
-    if not calls:
-        return f"The mock control plane responds on loopback. {tail}"
-    low, high = numbers.per_request(min(calls)), numbers.per_request(max(calls))
-    amount = low if low == high else f"{low} to {high}"
-    return f"Gateways that use one made {amount} calls per request, background calls included, on loopback. {tail}"
+    in_path, beside = (_calls_text(summary, key) for key in _CALL_KEYS)
+    if not in_path and not beside:
+        return f"The mock control plane responds on loopback. {_REMOTE_TEXT}"
+    return (
+        f"Gateways that use one made {in_path or 'no'} calls in the path of a request, and {beside or 'none'} beside "
+        f"it, on loopback. {_REMOTE_TEXT}"
+    )
+
+
+def _calls_text(summary: Summary, key: ValueKey) -> str:
+    """Return the fewest and the most calls per request of the gateways that make some; empty without one."""
+    calls = [value for cell in summary.cells if (value := cell.known(key))]
+    ends = dict.fromkeys(map(numbers.per_request, (min(calls), max(calls)))) if calls else {}
+    return " to ".join(ends)
 
 
 def _disk_text(summary: Summary) -> str:

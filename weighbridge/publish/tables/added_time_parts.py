@@ -31,8 +31,8 @@ _LEGS_TEXT = (
 )
 _ADDED_SLOPE_TEXT = (
     "The p50 of added time as a straight line through cells that differ in nothing but payload or answer: one line "
-    "for each block, then the median over the blocks with its interval. Farthest is the "
-    "largest distance of a point from its line."
+    "for each block, then the median over the blocks with its interval; the line of a single block is not reliable. "
+    "Farthest is the largest distance of a point from its line."
 )
 _SLOPE_UNITS = {"payload_kib": "KiB of prompt", "answer_chunks": "chunk of answer"}
 _SLOPE_FIGURES: Mapping[str, str] = {
@@ -175,7 +175,9 @@ def _slopes_table(summary: Summary, names: Names, anchor: str) -> Table:
 
 
 def _slope_row(names: Names, slope: Slope, cell: CellSummary) -> TableRow:
-    small = span_text(slope.interval_ms, numbers.fine_us)
+    is_reliable = slope.block_count > 1
+    small = span_text(slope.interval_ms, numbers.fine_us) if is_reliable else "one block: not reliable"
+    css = "n lead" if is_reliable else "n lead grey"
     direct = numbers.ABSENT if slope.baseline_slope_ms is None else numbers.fine_us(slope.baseline_slope_ms)
     blocks = f"{numbers.count(slope.block_count)} ({numbers.plural(slope.point_count, 'point')})"
     return TableRow(
@@ -183,7 +185,7 @@ def _slope_row(names: Names, slope: Slope, cell: CellSummary) -> TableRow:
             gateway_cell(names, cell),
             TableCell(_where(names, slope, cell), label="Cells", small=_places(slope)),
             TableCell(_SLOPE_UNITS[slope.axis], label="Per", small=_SLOPE_FIGURES[slope.figure]),
-            TableCell(numbers.fine_us(slope.slope_ms), label="Slope, µs", small=small, css="n lead"),
+            TableCell(numbers.fine_us(slope.slope_ms), label="Slope, µs", small=small, css=css),
             TableCell("baseline" if is_baseline(cell) else direct, label="Direct, µs", css="n"),
             TableCell(numbers.fine_us(slope.intercept_ms), label="At zero, µs", css="n"),
             TableCell(numbers.fine_us(slope.residual_ms), label="Farthest, µs", css="n"),

@@ -16,6 +16,7 @@ from weighbridge.publish.text.sanitise import plain
 from weighbridge.publish.text.wording import ADDED_BASELINE_TEXT, DISTANCE_TEXT, SELF_REPORTED_TEXT, reason_text
 from weighbridge.publish.views.cells import Notes, absent_cell, reliable
 from weighbridge.publish.views.columns import (
+    BOUND,
     RESPONSE_COLUMNS,
     SHIFT_COLUMNS,
     Show,
@@ -29,9 +30,16 @@ from weighbridge.publish.views.conditions import setting_text
 from weighbridge.publish.views.headline import BY_MODE
 from weighbridge.publish.views.labels import Names, is_baseline
 from weighbridge.publish.views.rows import RowMaker, head_columns, sections
-from weighbridge.publish.views.shared import BASELINE_ABSENT, flag_marks, has_figures, loaded_warning, message
+from weighbridge.publish.views.shared import (
+    BASELINE_ABSENT,
+    NO_REQUEST,
+    errors_text,
+    flag_marks,
+    has_figures,
+    loaded_warning,
+    message,
+)
 from weighbridge.publish.views.views import Table, TableCell, TableColumn, TableGroup
-from weighbridge.record.figures import Absent
 from weighbridge.record.summary import CellSummary, Summary
 
 _MODE_HEADINGS = {"plain": "non-streaming responses", "stream": "streams"}
@@ -88,7 +96,7 @@ def _table(summary: Summary, names: Names, cells: list[CellSummary], table_id: s
             TableGroup("", len(heads)),
             *groups_of((*layout.groups, *((_SELF_REPORTED,) if layout.claims else ()))),
             TableGroup("Requests per second", 2),
-            TableGroup("", 2),
+            TableGroup("", 3),
         ),
         sections=rows,
         footnotes=notes.footnotes(),
@@ -121,10 +129,16 @@ def _cells(cell: CellSummary, layout: _Layout, notes: Notes) -> tuple[TableCell,
     if has_figures(cell):
         timings = [made for group in layout.groups for made in _timings(cell, group, notes)]
         claim = (self_reported_cell(cell, notes),) if layout.claims else ()
-        return (*timings, *claim, *_rates(cell, notes), runs)
+        return (*timings, *claim, *_rates(cell, notes), runs, _errors(cell, notes))
     if cell.verdict == "saturated":
-        return (_message_cell(cell, layout, layout.width, notes), *_rates(cell, notes), runs)
-    return (_message_cell(cell, layout, layout.width + 3, notes), runs)
+        return (_message_cell(cell, layout, layout.width, notes), *_rates(cell, notes), runs, _errors(cell, notes))
+    return (_message_cell(cell, layout, layout.width + 3, notes), runs, _errors(cell, notes))
+
+
+def _errors(cell: CellSummary, notes: Notes) -> TableCell:
+    if not cell.runs_attempted:
+        return absent_cell(NO_REQUEST, notes, label="Errors")
+    return TableCell(errors_text(cell), label="Errors", css="n")
 
 
 def _distance(cell: CellSummary) -> str:
@@ -177,11 +191,7 @@ def _rates(cell: CellSummary, notes: Notes) -> tuple[TableCell, ...]:
     if cell.load.has_schedule:
         offered = numbers.ABSENT if cell.offered_rps is None else numbers.short(cell.offered_rps)
         return (TableCell(offered, label="Offered/s", css="n"), *achieved, flight)
-    return (*achieved, *cells_of(cell, (_BOUND,), notes), flight)
-
-
-def _no_bound(cell: CellSummary) -> Absent:
-    return Absent(absent="one_client") if cell.load.concurrency == 1 else Absent(absent="no_mean")
+    return (*achieved, *cells_of(cell, (BOUND,), notes), flight)
 
 
 def _timing_columns(layout: _Layout) -> Iterator[TableColumn]:
@@ -195,14 +205,14 @@ def _timing_columns(layout: _Layout) -> Iterator[TableColumn]:
 
 def _rate_columns(load: Load) -> tuple[TableColumn, ...]:
     offered = number_column("offered", "Offered/s")
-    pair = (offered, *columns_of((_ACHIEVED,))) if load.has_schedule else columns_of((_ACHIEVED, _BOUND))
+    pair = (offered, *columns_of((_ACHIEVED,))) if load.has_schedule else columns_of((_ACHIEVED, BOUND))
     return (
         *pair,
         number_column("max in flight / limit", "Max in flight / limit"),
         number_column("runs accepted", "Runs accepted"),
+        number_column("errors", "Errors"),
     )
 
 
 _SELF_REPORTED = Show("self_reported_ms", percentiles=("p50",))
 _ACHIEVED = Show("achieved_rps", title="Achieved/s")
-_BOUND = Show("littles_rps", title="N ÷ mean response time, per s", label="N ÷ mean", absent=_no_bound)

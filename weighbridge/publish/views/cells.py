@@ -17,6 +17,7 @@ _SPREAD = 0.01
 # What every interval covers, and all that it covers.
 ONE_BOOT = "it covers blocks on one machine without a reboot"
 _BETWEEN = "late turns of the probe's own loop leave it open by so much"
+_NO_MEAN = Absent(absent="no_mean", detail="a mean takes the times of single requests, which were not kept")
 # Behind a number in a terminal that is not reliable.
 GREY = "?"
 
@@ -92,13 +93,27 @@ def _no_sample(timing: Timing) -> Absent:
     return Absent(absent="no_sample_beyond", detail=text)
 
 
-def terminal_number(timing: Timing, name: Percentile) -> str:
+def terminal_absent(absent: Absent, notes: Notes) -> str:
+    """Return a dash as a terminal shows it, with the mark of its reason: `– a`."""
+    return f"{numbers.ABSENT} {notes.mark(absence_text(absent))}"
+
+
+def terminal_number(timing: TimingOrAbsent, name: Percentile, notes: Notes) -> str:
     """Return a percentile as a terminal shows it: a number or its two bounds, marked where few samples lie beyond."""
+    if isinstance(timing, Absent):
+        return terminal_absent(timing, notes)
     value = timing.percentile(name)
     if value is None:
-        return numbers.ABSENT
+        return terminal_absent(timing.absent.get(name) or _no_sample(timing), notes)
     text = between_text(timing, name, "\N{EN DASH}") if name in timing.between else numbers.ms(value)
     return text + (GREY if name in timing.few_samples else "")
+
+
+def terminal_mean(timing: TimingOrAbsent, notes: Notes) -> str:
+    """Return a mean as a terminal shows it."""
+    if isinstance(timing, Absent):
+        return terminal_absent(timing, notes)
+    return terminal_absent(_NO_MEAN, notes) if timing.mean is None else numbers.ms(timing.mean)
 
 
 def reliable(timing: TimingOrAbsent, name: Percentile) -> float | None:

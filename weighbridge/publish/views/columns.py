@@ -13,7 +13,7 @@ from weighbridge.publish.views.cells import (
     absent_cell,
     has_spread,
     span_text,
-    terminal_number,
+    terminal_absent,
     timing_cells,
     with_runs,
 )
@@ -108,6 +108,11 @@ def _beside_shift(cell: CellSummary) -> str:
     return f"of service {numbers.ms(moved_ms)}" if cell.driver == "oha" and moved_ms is not None else ""
 
 
+def _no_bound(cell: CellSummary) -> Absent:
+    return Absent(absent="one_client") if cell.load.concurrency == 1 else Absent(absent="no_mean")
+
+
+BOUND = Show("littles_rps", title="N ÷ mean response time, per s", label="N ÷ mean", absent=_no_bound)
 RESPONSE_COLUMNS = Show("response_ms", small=_beside_response)
 SHIFT_COLUMNS = Show("shift_ms", small=_beside_shift)
 
@@ -137,18 +142,18 @@ def number_column(text: str, full: str, css: str = "") -> TableColumn:
     return TableColumn(text, full, css=f"n {css}".strip(), is_number=True, rule=Code("---:"))
 
 
-def terminal_head(one: Show, name: Percentile | None = None) -> tuple[str, str]:
+def terminal_head(one: Show, name: str = "") -> tuple[str, str]:
     """Return a narrow heading of two lines."""
     return one.metric.short, name or _TERMINAL_UNITS.get(one.metric.unit, "")
 
 
-def terminal_text(cell: CellSummary, one: Show, name: Percentile | None = None) -> str:
-    """Return a figure as a terminal shows it: a number, marked where it is not reliable, or a dash."""
+def terminal_text(cell: CellSummary, one: Show, notes: Notes) -> str:
+    """Return a figure that is one number as a terminal shows it, or a dash with the mark of its reason."""
     found = one.of(cell)
-    if isinstance(found, Timing) and name is not None:
-        return terminal_number(found, name)
     number = found.value if isinstance(found, Figure) else found
-    return _write(one)(number) if isinstance(number, int | float) else numbers.ABSENT
+    if isinstance(number, int | float):
+        return _write(one)(number)
+    return terminal_absent(found if isinstance(found, Absent) else one.absent(cell), notes)
 
 
 def spread(found: Figure | Absent, write: Write) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from weighbridge.matrix.axes import AXES, varied
+from weighbridge.matrix.axes import AXES, Axis, varied
 from weighbridge.matrix.cells import BASELINE
 from weighbridge.matrix.loads import LOADS
 from weighbridge.matrix.requests import AnswerSpec
@@ -31,13 +31,17 @@ def chain_text(chain: str) -> str:
 
 @dataclass(frozen=True)
 class Names:
-    """Names and orders of one campaign; `varies` are the axes in which its cells differ."""
+    """Names and orders of one campaign; `varies` are the axes in which its cells differ.
+
+    `sweeps` are the names of payloads and of answers, in the order in which the matrix lists them.
+    """
 
     gateways: Mapping[str, GatewaySummary]
     chains: tuple[str, ...]
     disks: tuple[str, ...]
     answers: Mapping[str, AnswerSpec]
     varies: frozenset[str]
+    sweeps: Mapping[str, tuple[str, ...]]
 
     @property
     def varies_disk(self) -> bool:
@@ -67,14 +71,32 @@ class Names:
         label = self.label(gateway)
         return f"{text} ({label})" if label else text
 
+    def section(self, cell: CellSummary) -> str:
+        """Return what all cells of a table's section were asked to do: `no policies · non-streaming`."""
+        return f"{chain_text(cell.chain)} · {MODE_TEXT[cell.mode]}"
+
+    def beside_load(self, cell: CellSummary) -> tuple[tuple[str, str], ...]:
+        """Return heading and text of what rows of a section differ in beside the load: disk, payload, answer."""
+        disk = (("Disk", plain(cell.disk, limit=40)),) if self.varies_disk else ()
+        swept = ((axis.name.capitalize(), plain(axis.read(cell), limit=40)) for axis in self._swept)
+        return (*disk, *swept)
+
+    @property
+    def headings_beside_load(self) -> tuple[str, ...]:
+        """The headings of these."""
+        return (*(("Disk",) if self.varies_disk else ()), *(axis.name.capitalize() for axis in self._swept))
+
+    @property
+    def _swept(self) -> tuple[Axis, ...]:
+        return tuple(axis for axis in _LISTED if axis.name in self.varies)
+
     def work(self, cell: CellSummary) -> str:
         """Return what a cell was asked to do, without gateway and load: `no policies · non-streaming`."""
         return f"{self.policy(cell)} · {MODE_TEXT[cell.mode]}"
 
     def policy(self, cell: CellSummary) -> str:
         """Return the chain, with the axes such as payload and answer that the matrix varies."""
-        varied_ones = (axis for axis in _LISTED if axis.name in self.varies)
-        more = (f"{axis.name} {plain(axis.read(cell), limit=40)}" for axis in varied_ones)
+        more = (f"{axis.name} {plain(axis.read(cell), limit=40)}" for axis in self._swept)
         return " · ".join([chain_text(cell.chain), *more])
 
     def where(self, cell: CellSummary) -> str:
@@ -82,14 +104,21 @@ class Names:
         disk = f" · disk {plain(cell.disk, limit=40)}" if self.varies_disk else ""
         return f"{self.work(cell)} · {load_text(cell.load)}{disk}"
 
-    def order(self, cell: CellSummary) -> tuple[int, int, tuple[str, ...]]:
-        """Return the sort key of a section: chain, mode, and axes such as payload and answer."""
-        listed = tuple(axis.read(cell) for axis in _LISTED)
-        return (_index(self.chains, cell.chain), _MODES.index(cell.mode), listed)
+    def section_order(self, cell: CellSummary) -> tuple[int, int]:
+        """Return the sort key of a section: chain and mode."""
+        return (_index(self.chains, cell.chain), _MODES.index(cell.mode))
 
-    def place(self, cell: CellSummary) -> tuple[int, float, int]:
-        """Return the sort key inside a section: the kind of load, then the load, then the disk."""
-        return (tuple(LOADS).index(cell.load.kind), cell.load.size, _index(self.disks, cell.disk))
+    def order(self, cell: CellSummary) -> tuple[int, int, tuple[int, ...]]:
+        """Return the sort key of what a cell was asked to do: chain, mode, and axes such as payload and answer."""
+        return (*self.section_order(cell), self._along_sweeps(cell))
+
+    def place(self, cell: CellSummary) -> tuple[int, float, int, tuple[int, ...]]:
+        """Return the sort key inside a section: the kind of load, then the load, the disk, and payload and answer."""
+        kind, disk = tuple(LOADS).index(cell.load.kind), _index(self.disks, cell.disk)
+        return (kind, cell.load.size, disk, self._along_sweeps(cell))
+
+    def _along_sweeps(self, cell: CellSummary) -> tuple[int, ...]:
+        return tuple(_index(self.sweeps[axis.name], axis.read(cell)) for axis in _LISTED)
 
     def rank(self, cell: CellSummary) -> tuple[int, str]:
         """Return the sort key of gateways at one load: the order of the matrix, baseline first."""
@@ -97,7 +126,7 @@ class Names:
 
 
 def names_of(summary: Summary) -> Names:
-    """Return the names and orders of a campaign; chains and disks keep the order in which the matrix lists them."""
+    """Return the names and orders of a campaign; chains, disks and sweeps keep the order of the matrix."""
     measured = [cell for cell in summary.cells if not is_baseline(cell)] or list(summary.cells)
     return Names(
         gateways={gateway.id: gateway for gateway in summary.gateways},
@@ -105,6 +134,7 @@ def names_of(summary: Summary) -> Names:
         disks=_unique(cell.disk for cell in measured),
         answers=summary.answers,
         varies=varied(summary.cells),
+        sweeps={axis.name: _unique(map(axis.read, measured)) for axis in _LISTED},
     )
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from weighbridge.publish.text.load_wording import load_text
-from weighbridge.publish.text.sanitise import plain
 from weighbridge.publish.views.labels import Names, is_baseline, settings_text
 from weighbridge.publish.views.views import Section, TableCell, TableColumn, TableRow
 from weighbridge.record.summary import CellSummary
@@ -24,23 +23,29 @@ class RowMaker:
 def sections(
     names: Names, cells: Sequence[CellSummary], make: RowMaker, *, baselines: bool = True
 ) -> tuple[Section, ...]:
-    """Return the rows of cells under the heading of their chain and mode.
+    """Return the rows of cells under the heading of their chain and mode; payloads and answers are rows of one table.
 
     The baseline of a load stands first in every section that is compared with it.
     """
-    groups = grouped(names, cells, baselines=baselines)
+    groups = grouped(names, cells, names.section_order, baselines=baselines)
     # The baselines stand in front and are of chain `none`: the last cell says what the section is about.
     return tuple(Section(title(names, group[-1]), _rows(names, group, make)) for group in groups)
 
 
-def grouped(names: Names, cells: Sequence[CellSummary], *, baselines: bool = True) -> list[list[CellSummary]]:
-    """Return the cells of each section; with `baselines` the baselines that they are compared with stand in front."""
+def grouped(
+    names: Names,
+    cells: Sequence[CellSummary],
+    key: Callable[[CellSummary], tuple[object, ...]],
+    *,
+    baselines: bool = True,
+) -> list[list[CellSummary]]:
+    """Return the cells of each key; with `baselines` the baselines that they are compared with stand in front."""
     measured = [cell for cell in cells if not is_baseline(cell)]
     by_id = {cell.cell: cell for cell in cells if is_baseline(cell)}
     used = {cell.baseline for cell in measured}
     alone = [cell for cell in by_id.values() if cell.cell not in used]
     shown = sorted([*measured, *alone] if baselines else measured, key=names.order)
-    groups = [list(group) for _, group in groupby(shown, key=names.order)]
+    groups = [list(group) for _, group in groupby(shown, key=key)]
     if not baselines:
         return groups
     return [[*_baselines_of(group, by_id), *group] for group in groups]
@@ -64,17 +69,15 @@ def _rows(names: Names, group: list[CellSummary], make: RowMaker) -> tuple[Table
 
 
 def ordered(names: Names, group: list[CellSummary]) -> list[CellSummary]:
-    """Return the cells of a section by load and disk, and there the baseline first."""
+    """Return the cells of a section by load, disk and payload, and there the baseline first."""
     return sorted(group, key=lambda cell: (names.place(cell), names.rank(cell)))
 
 
 def _heads(names: Names, cell: CellSummary, *, again: bool, mark: str) -> tuple[TableCell, ...]:
     css = "again" if again else ""
-    heads = [TableCell(load_text(cell.load), label="Load", css=f"load {css}".strip())]
-    if names.varies_disk:
-        heads.append(TableCell(plain(cell.disk, limit=40), label="Disk", css=css))
-    heads.append(gateway_cell(names, cell, mark))
-    return tuple(heads)
+    load = TableCell(load_text(cell.load), label="Load", css=f"load {css}".strip())
+    beside = (TableCell(text, label=heading, css=css) for heading, text in names.beside_load(cell))
+    return (load, *beside, gateway_cell(names, cell, mark))
 
 
 def gateway_cell(names: Names, cell: CellSummary, mark: str = "") -> TableCell:
@@ -87,10 +90,9 @@ def gateway_cell(names: Names, cell: CellSummary, mark: str = "") -> TableCell:
 
 def head_columns(names: Names) -> tuple[TableColumn, ...]:
     """Return the columns of a row's names."""
-    disk = (TableColumn("Disk", "Disk"),) if names.varies_disk else ()
-    return (TableColumn("Load", "Load"), *disk, TableColumn("Gateway", "Gateway"))
+    return tuple(TableColumn(text, text) for text in ("Load", *names.headings_beside_load, "Gateway"))
 
 
 def title(names: Names, cell: CellSummary) -> str:
     """Return the heading of the section that a cell stands in."""
-    return names.work(cell)[:1].upper() + names.work(cell)[1:]
+    return names.section(cell)[:1].upper() + names.section(cell)[1:]

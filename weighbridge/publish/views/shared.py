@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from weighbridge.judge.stats import finite_share
 from weighbridge.publish.text import numbers
 from weighbridge.publish.text.sanitise import plain
 from weighbridge.publish.text.wording import flag_text
@@ -17,6 +18,7 @@ _SHOWN_ELSEWHERE = frozenset({"few_samples", "loaded_machine"})
 
 
 BASELINE_ABSENT = Absent(absent="baseline")
+NO_REQUEST = Absent(absent="not_measured", detail="no request was sent")
 
 
 def loaded_warning(summary: Summary) -> str:
@@ -46,6 +48,23 @@ def message(cell: CellSummary) -> str:
     if cell.verdict == "saturated":
         return plain(cell.served_text or VERDICTS["saturated"].label, limit=80)
     return VERDICTS[cell.verdict].label if cell.verdict != "valid" else "no figure"
+
+
+def errors_text(cell: CellSummary) -> str:
+    """Return how many requests of a cell failed: `5 of 9,000`, or `none of 44 looked at, fewer than 7.5 %`.
+
+    Where a part of the contents alone was looked at and none was bad, nothing is known of the others but a bound
+    (METHOD section 3).
+    """
+    found = cell.count("error_count") or 0
+    looked = cell.count("looked_at_count") or 0
+    if not found and looked:
+        total = max(looked, sum(run.request_count or 0 for run in cell.runs if run.accepted))
+        most = finite_share.bounds(0, looked, total)[1]
+        return f"none of {numbers.count(looked)} looked at, fewer than {numbers.share(most / total)}"
+    if cell.failed is not None and cell.failed.failed_count:
+        return f"{numbers.count(cell.failed.failed_count)} of {numbers.count(cell.failed.request_count)}"
+    return numbers.count(found)
 
 
 def spread_text(figure: Figure) -> str:

@@ -303,13 +303,13 @@ def test_many_clients_have_littles_rate_beside_the_achieved_one() -> None:
 
 
 def test_calls_drain_and_cost_are_per_request_and_absent_where_unknown() -> None:
-    """Three control-plane calls, half a flush and 2 ms of CPU per request; no control plane is absent, not zero."""
+    """Two calls in the path and one beside it, 2 ms of CPU per request; no control plane is absent, not zero."""
     calls = {"authorize": 1001, "dispatch": 1001, "complete": 1001}
     rich = run(
         CELL,
         1,
         lane(0.025),
-        counts=counts(1001, control_plane_calls=calls),
+        counts=counts(1001, control_plane_calls=calls, admission_call_count=2002, background_call_count=1001),
         drain_s=1.5,
         undelivered_at_end_count=7,
         resources=Resources(
@@ -323,13 +323,13 @@ def test_calls_drain_and_cost_are_per_request_and_absent_where_unknown() -> None
     )
     found = summarise(campaign(*PLANS, runs=1), [run(BASELINE, 1, lane(0.02)), rich], DONE)
     one = cell(found)
-    assert isinstance(one.control_plane_calls_per_request, Figure)
-    assert one.control_plane_calls_per_request.value == pytest.approx(3.0)
+    assert one.known("admission_calls_per_request") == pytest.approx(2.0)
+    assert one.known("background_calls_per_request") == pytest.approx(1.0)
     assert isinstance(one.cpu_ms_per_request, Figure)
     assert one.cpu_ms_per_request.value == pytest.approx(2.0)
     assert (one.drain_s, one.undelivered_at_end_count) == (Figure(value=1.5, low=1.5, high=1.5), 7)
     assert one.flushes_per_request == Absent(absent="no_device")
-    assert cell(found, BASELINE).control_plane_calls_per_request == Absent(absent="no_control_plane")
+    assert cell(found, BASELINE).admission_calls_per_request == Absent(absent="no_control_plane")
     assert cell(found, BASELINE).drain_s == Absent(absent="no_events")
 
 

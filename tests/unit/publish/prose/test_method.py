@@ -6,7 +6,7 @@ import pytest
 
 from tests.examples import judge_examples as given
 from weighbridge.judge.cell.summarise import summarise
-from weighbridge.publish.prose.method import method, prompts_text
+from weighbridge.publish.prose.method import limits, method, prompts_text
 from weighbridge.record.figures import Figure
 from weighbridge.record.summary import PromptFacts, Summary
 
@@ -63,3 +63,17 @@ def test_the_sentence_on_prompts_says_what_was_done(
     assert prompts_text(summary) == said
     assert any(said in step for step in method(summary))
     assert not any("every prompt" in step.lower() for step in method(summary))
+
+
+def test_only_calls_in_the_path_add_network_time() -> None:
+    """Three calls that a request waits for and four beside it: told apart, so that nobody multiplies seven."""
+    found = _summary("probe", (0.0, 0.0))
+    gateway = found.cells[1]
+    calls = {"admission_calls_per_request": Figure(value=3.0), "background_calls_per_request": Figure(value=4.0)}
+    text = next(
+        fact.text
+        for fact in limits(found.changed(cells=(found.cells[0], gateway.with_figures({**gateway.figures, **calls}))))
+        if fact.name == "Control plane"
+    )
+    assert "made 3.00 calls in the path of a request, and 4.00 beside it" in text
+    assert "each call in the path adds a round trip" in text

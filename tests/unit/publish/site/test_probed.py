@@ -191,6 +191,25 @@ def test_every_table_over_cells_names_cores_and_plan() -> None:
     assert text.count("CPU plan of 2 logical CPUs") == text.count("Chain ") + text.count("No policies ")
 
 
+def test_a_sweep_has_the_order_of_the_matrix() -> None:
+    """Listed as 8k, 1k, the larger payload comes first, in tables and in the sentence; names are not sorted."""
+    found = sloped()
+    turned = found.changed(cells=(*found.cells[2:], *found.cells[:2]))
+    rows_ = table(campaign_of(turned, "c1"), "rate-plain").sections[0].rows
+    assert [row.cells[1].text for row in rows_] == ["8k", "8k", "1k", "1k"]
+    assert "payload 8k" in campaign_of(turned, "c1").answer[1]
+    assert campaign_text(turned).index(" 8k ") < campaign_text(turned).index(" 1k ")
+
+
+def test_the_slope_of_one_block_is_not_reliable() -> None:
+    """It has no interval, so it is grey and says so."""
+    found = sloped()
+    one_block = tuple(slope.changed(block_count=1, interval_ms=None) for slope in found.slopes)
+    row = table(campaign_of(found.changed(slopes=one_block), "c1"), "slopes").sections[0].rows[1]
+    assert (row.cells[3].text, row.cells[3].small) == ("31.0", "one block: not reliable")
+    assert row.cells[3].is_grey
+
+
 def test_slopes_stand_with_interval_and_baseline() -> None:
     """Each line has its slope per KiB with interval and the direct lane's; the baseline's row says baseline."""
     found = rows(table(campaign_of(sloped(), "c1"), "slopes"))
@@ -209,10 +228,11 @@ def test_another_driver_than_asked_for_is_told_at_the_top() -> None:
 
 
 def test_the_terminal_leads_with_added_time() -> None:
-    """Added p50 and p95 stand before the shift; a stream has both of both."""
+    """Added time stands before the shift, with p99 and mean; a stream has both of both."""
     heads = [line.split() for line in campaign_text(probed()).splitlines() if "offered" in line]
-    assert heads[0] == ["offered", "achieved", "added", "added", "shift", "shift", "resp.", "resp.", "CPU", "busy"]
-    assert heads[1][2:6] == ["+first", "+first", "+end", "+end"]
+    assert heads[0] == ["offered", *["added"] * 4]
+    assert heads[1] == ["offered", "achieved", *["shift"] * 3, *["resp."] * 3, "service", "late", "CPU", "busy"]
+    assert heads[2] == ["offered", *["+first"] * 4, *["+end"] * 4]
 
 
 @pytest.mark.parametrize(
@@ -319,7 +339,9 @@ def test_cost_shows_memory_switches_calls_and_drain() -> None:
     row = figures(table(view(), "cost"), "No policies · non-streaming", "Reference")
     assert [row[f"RSS, {when}"] for when in ("idle", "peak", "after")] == ["27 MiB", "31 MiB", "30 MiB"]
     assert [row[f"PSS, {when}"] for when in ("idle", "after")] == ["15.5 MiB", "16 MiB"]
-    assert (row["Context switches"], row["Control-plane calls"], row["Provider calls"]) == ("23.2", "4.20", "1.00")
+    calls = ("Control-plane calls in the path", "Control-plane calls beside it", "Provider calls")
+    assert row["Context switches"] == "23.2"
+    assert [row[one] for one in calls] == ["3.00", "1.20", "1.00"]
     assert row["Event drain"] == "210 ms 3 undelivered"
 
 
@@ -334,11 +356,14 @@ def test_the_load_generators_own_errors_stand_in_their_table() -> None:
     ]  # fmt: skip
 
 
-def test_payloads_that_differ_have_sections_and_lines_of_their_own() -> None:
-    """Two payloads are two sections of each table, and Markdown has the table of lines through them."""
+def test_payloads_that_differ_are_rows_of_one_table_with_lines_of_their_own() -> None:
+    """Two payloads are rows of one section in the matrix's order; Markdown has the table of their lines."""
     campaign = campaign_of(sloped(), "c1")
-    titles = [section.title for section in table(campaign, "rate-plain").sections]
-    assert titles == ["No policies · payload 1k · non-streaming", "No policies · payload 8k · non-streaming"]
+    (section,) = table(campaign, "rate-plain").sections
+    assert section.title == "No policies · non-streaming"
+    assert [[one.text for one in row.cells[:3]] for row in section.rows] == [
+        ["50/s", "1k", "direct"], ["50/s", "1k", "Reference"], ["50/s", "8k", "direct"], ["50/s", "8k", "Reference"],
+    ]  # fmt: skip
     line = dict(
         zip([c.full for c in table(campaign, "slopes").columns], rows(table(campaign, "slopes"))[1], strict=True)
     )
@@ -374,23 +399,10 @@ def test_the_terminal_shows_both_added_times_and_the_remarks() -> None:
     stream = lines[
         lines.index(next(line for line in lines if line.startswith("No policies · streaming, open loop"))) :
     ]
-    row = next(line for line in stream if line.startswith("litellm"))
-    assert row.split() == [
-        "litellm",
-        "50",
-        "50.0",
-        "7.80",
-        "10.9",
-        "7.89",
-        "11.7",
-        "9.40",
-        "105",
-        "10.1",
-        "95",
-        "%",
-        "3/3",
-        "valid",
-    ]
+    first, _, second, *_ = (line for line in stream if line.startswith("litellm"))
+    assert first.split("  ")[0] == "litellm"
+    assert " ".join(first.split()[1:]) == "50 7.80 10.9 16.4 – a 7.89 11.7 17.2 – a 3/3 0 valid"
+    assert " ".join(second.split()[1:]) == "50 50.0 9.40 12.2 17.9 105 108 115 105 0.40 10.1 95 %"
     text = "\n".join(lines)
     assert "no inband (4 cells): The provider's stamp does not come through this lane." in text
     assert "stalls (4 cells): Some chunks came after more than ten times the provider's own gap." in text
