@@ -27,6 +27,7 @@ from weighbridge.rig.lanes.mocks import MODEL, Keys, Ports
 from weighbridge.rig.lanes.readiness import Watched, wait_ready
 from weighbridge.rig.lanes.usage import UsageMeter
 from weighbridge.rig.processes.child import Child, Service, StopReport
+from weighbridge.rig.processes.listeners import elsewhere_text, listening
 from weighbridge.rig.processes.logs import clean, head, tail
 from weighbridge.rig.processes.supervisor import Supervisor
 
@@ -225,8 +226,15 @@ def _await_ready(setup: LaneSetup, child: Child) -> None:
         alive=child.death,
         within_s=ready.within_s,
         hold_s=ready.hold_s,
-        watched=Watched(setup.recipe.name, child.log_tail),
+        watched=Watched(setup.recipe.name, child.log_tail, lambda: not_ready_hint(child, setup.ports.gateway)),
     )
+
+
+def not_ready_hint(child: Child, port: int) -> str:
+    """Return what may keep a gateway from getting ready: it went into the background, or it listens elsewhere."""
+    if child.exit_code == 0:
+        return "a gateway must stay in the foreground, so start it without going into the background"
+    return elsewhere_text(listening(child.members()), port) if child.alive() else ""
 
 
 def _base(port: int) -> str:

@@ -19,10 +19,16 @@ _SUCCESS_COUNT = 3
 
 @dataclass(frozen=True)
 class Watched:
-    """Who is waited for: a name for sentences, and the end of its log at the time of asking."""
+    """Who is waited for: a name for sentences, the end of its log, and what may be wrong, at the time of asking."""
 
     name: str
     log_tail: Callable[[], str] = str
+    hint: Callable[[], str] = str
+
+    def because(self, problem: str) -> str:
+        """Return what was wrong, with the hint behind it if there is one."""
+        hint = self.hint()
+        return f"{problem}; {hint}" if hint else problem
 
 
 def wait_ready(
@@ -47,7 +53,7 @@ def wait_ready(
         if problem is None:
             return at_s
         if time.monotonic() - begun >= within_s:
-            sentence = f"{watched.name} did not become ready within {within_s:g} s: {problem}."
+            sentence = f"{watched.name} did not become ready within {within_s:g} s: {watched.because(problem)}."
             raise LaneFailed(sentence, reason="never_ready", phase="ready", log_tail=watched.log_tail())
         time.sleep(pause_s)
         pause_s = min(pause_s * 1.5, _LONGEST_PAUSE_S)
@@ -81,5 +87,5 @@ def _try(probe: Callable[[], str | None], alive: Callable[[], str | None], watch
 
 def _require_alive(alive: Callable[[], str | None], watched: Watched) -> None:
     if death := alive():
-        sentence = f"{watched.name} ended before it was ready: {death}."
+        sentence = f"{watched.name} ended before it was ready: {watched.because(death)}."
         raise LaneFailed(sentence, reason="crashed", phase="ready", log_tail=watched.log_tail())
