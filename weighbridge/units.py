@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 
 NS_PER_S = 1_000_000_000
 NS_PER_MS = 1_000_000
@@ -99,6 +100,18 @@ def format_ms(value_ms: float) -> str:
     return _three_digits(value_ms)
 
 
+def format_rough(value: float) -> str:
+    """Write a number with two significant digits, two decimals at most: `0.35`, `3.5`, `18`, `1,100`."""
+    if not math.isfinite(value):
+        raise ValueError(f"only a number can be shown, not {value}")
+    if value == 0:
+        return "0.00"
+    size = math.floor(math.log10(abs(value)))
+    rounded = round(value, 1 - size)
+    size = math.floor(math.log10(abs(rounded)))
+    return _signed(f"{rounded:,.{min(2, max(0, 1 - size))}f}")
+
+
 def format_rps(value_rps: float) -> str:
     """Write requests per second without the unit: `19.5`, `136.1`, `1,204`."""
     return _signed(f"{value_rps:,.1f}" if abs(value_rps) < 999.95 else f"{value_rps:,.0f}")
@@ -109,8 +122,8 @@ def format_count(count: int) -> str:
     return _signed(f"{count:,}")
 
 
-def format_bytes(size_bytes: float) -> str:
-    """Write a size with its unit: `256 B`, `1.5 KiB`, `583 MiB`."""
+def format_bytes(size_bytes: float, number: Callable[[float], str] = format_ms) -> str:
+    """Write a size with its unit: `256 B`, `1.5 KiB`, `583 MiB`; `number` writes what is more than bytes."""
     if abs(size_bytes) < 1024:
         return _signed(f"{size_bytes:.0f} B")
     value, unit = size_bytes / 1024, "KiB"
@@ -118,7 +131,7 @@ def format_bytes(size_bytes: float) -> str:
         if abs(value) < 1023.5:
             break
         value, unit = value / 1024, larger
-    return f"{_three_digits(value)} {unit}"
+    return f"{number(value)} {unit}"
 
 
 def format_duration(duration_s: float) -> str:

@@ -128,3 +128,15 @@ def test_what_is_not_finite_cannot_be_shown() -> None:
     """NaN is a bug of the caller and never becomes text on a page."""
     with pytest.raises(ValueError, match="only a number"):
         units.format_ms(math.nan)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0.00"), (0.624, "0.62"), (0.0951, "0.10"), (0.996, "1.0"), (2.5, "2.5"), (9.96, "10"), (20.4, "20"),
+        (104.6, "100"), (1058, "1,100"), (-0.304, "\N{MINUS SIGN}0.30"), (0.004, "0.00"), (-0.004, "0.00"),
+    ],
+)  # fmt: skip
+def test_rough_numbers_have_two_digits(value: float, text: str) -> None:
+    """Two significant digits, two decimals at most, a true minus sign and none before a zero."""
+    assert units.format_rough(value) == text

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.golden.campaigns import cell, rate, spread_figure, summary
+from weighbridge.publish.site.page import page_of
 from weighbridge.publish.terminal.terminal import campaign_text
+from weighbridge.publish.text.numbers import Digits
 from weighbridge.publish.views.cells import Notes, span_text, timing_cells
 from weighbridge.publish.views.columns import Show, cells_of
 from weighbridge.publish.views.conditions import runs_text
@@ -32,7 +34,7 @@ def timing(interval: Interval | None, run_count: int, missing: int = 0) -> Timin
 )
 def test_an_interval_says_what_it_is_and_what_it_covers(kind: IntervalKind, runs: int, said: str) -> None:
     """Below the value its ends, without a ±; on hover the rule, and one boot of one host."""
-    found = timing_cells(timing(Interval(low=1.5, high=2.5, kind=kind), runs), Notes(), "added", ("p50",))[0]
+    found = timing_cells(timing(Interval(low=1.5, high=2.5, kind=kind), runs), Notes(Digits()), "added", ("p50",))[0]
     assert found.small == "1.50 to 2.50"
     assert found.title == f"{said}; it covers blocks on one machine without a reboot"
 
@@ -52,13 +54,15 @@ def test_an_end_beyond_the_sample_is_said(low: float | None, high: float | None,
 
 def test_a_figure_of_some_runs_says_of_how_many() -> None:
     """Times and single numbers alike; nothing is said where all accepted runs have it."""
-    found = timing_cells(timing(Interval(low=1.5, high=2.5, kind="range"), 2, 1), Notes(), "added", ("p50",))[0]
+    found = timing_cells(timing(Interval(low=1.5, high=2.5, kind="range"), 2, 1), Notes(Digits()), "added", ("p50",))[
+        0
+    ]
     assert found.small == "1.50 to 2.50 · 2 of 3 runs"
     figure = spread_figure(2.0, 1.0, 3.0).changed(run_count=2, missing_run_count=1)
     one = cell("reference", rate(50), cpu_ms_per_request=figure)
-    assert cells_of(one, [Show("cpu_ms_per_request")], Notes())[0].small == "1.00 to 3.00 · 2 of 3 runs"
+    assert cells_of(one, [Show("cpu_ms_per_request")], Notes(Digits()))[0].small == "1.00 to 3.00 · 2 of 3 runs"
     whole = cell("reference", rate(50), cpu_ms_per_request=spread_figure(2.0, 1.0, 3.0))
-    assert cells_of(whole, [Show("cpu_ms_per_request")], Notes())[0].small == "1.00 to 3.00"
+    assert cells_of(whole, [Show("cpu_ms_per_request")], Notes(Digits()))[0].small == "1.00 to 3.00"
 
 
 @pytest.mark.parametrize(
@@ -75,3 +79,14 @@ def test_every_heading_says_what_stands_below_a_value(runs: int, said: str) -> N
     made = made.changed(provenance=made.provenance.changed(runs=runs))
     assert runs_text(made) == f"each value is {said}: it covers blocks on one machine without a reboot"
     assert said.partition("below it ")[2] in campaign_text(made)
+
+
+def test_a_smoke_run_has_two_digits() -> None:
+    """It claims nothing: 22.9 ms read 23 in tables, sentence and terminal, and 22.9 at grade ci."""
+    cells = [cell("direct", rate(20)), cell("reference", rate(20))]
+    page, text = page_of([summary(cells, grade="smoke")]), campaign_text(summary(cells, grade="smoke"))
+    row = page.campaigns[0].tables[0].sections[0].rows[1]
+    assert [one.text for one in row.cells[2:8]] == ["2.5", "3.2", "4.8", "23", "24", "26"]
+    assert "shifts the median by 2.5 ms" in page.campaigns[0].answer[1]
+    assert " 22.9 " not in text
+    assert " 22.9 " in campaign_text(summary(cells, grade="ci"))

@@ -16,7 +16,6 @@ from markupsafe import Markup
 
 from weighbridge.matrix.cells import BASELINE
 from weighbridge.publish.charts import svg
-from weighbridge.publish.text import numbers
 from weighbridge.publish.text.load_wording import LOAD_WORDS, by_kind, load_text
 from weighbridge.publish.text.sanitise import code, plain
 from weighbridge.publish.text.wording import absence_text
@@ -256,7 +255,7 @@ def _datum(names: Names, point: ChartPoint) -> dict[str, Any]:
         "low": None if up is None else low,
         "high": None if low is None else up,
         "end": None if middle is None else round(max(middle, high if high is not None else middle), 3),
-        "label": "" if middle is None else numbers.ms(middle),
+        "label": "" if middle is None else names.digits.ms(middle),
         "message": "" if seen else f"{names.gateway(cell.gateway)}{_labelled(names, cell)}: {_why(point)}",
     }
 

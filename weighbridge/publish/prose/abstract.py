@@ -81,7 +81,7 @@ def _costs(summary: Summary, names: Names) -> str:
     parts = [
         _gateway_cost(names, [c for c in headline if (c.gateway, settings_text(c.settings)) == s]) for s in subjects
     ]
-    baseline = _baseline_text(summary, headline)
+    baseline = _baseline_text(summary, headline, names.digits)
     start = f"{preposition} {load} and {names.policy(first)}{disk}, {'; '.join([*parts, *baseline])}."
     return (
         f"Smoke run (setup check only, do not quote): {start[:1].lower()}{start[1:]}"
@@ -112,18 +112,19 @@ def _headline(summary: Summary, names: Names) -> list[CellSummary]:
 
 def _gateway_cost(names: Names, cells: list[CellSummary]) -> str:
     name = names.full(cells[0].gateway, cells[0].settings)
-    added = [text for cell in cells for text in _added_texts(cell)]
-    shifted = [cell for cell in cells if not _added_texts(cell)]
-    shifts = [text for cell in shifted if (text := _shift_text(cell))]
-    others = [f"{message(cell)} ({MODE_TEXT[cell.mode]})" for cell in shifted if not _shift_text(cell)]
+    added = [text for cell in cells for text in _added_texts(cell, names.digits)]
+    shifted = [cell for cell in cells if not _added_texts(cell, names.digits)]
+    shifts = [text for cell in shifted if (text := _shift_text(cell, names.digits))]
+    others = [f"{message(cell)} ({MODE_TEXT[cell.mode]})" for cell in shifted if not _shift_text(cell, names.digits)]
+    cpu = _cpu_text(cells, names.digits)
     sentences = (
-        f"adds at the median {numbers.listed(added)}{_cpu_text(cells)}" if added else "",
-        f"shifts the median by {' and '.join(shifts)}{'' if added else _cpu_text(cells)}" if shifts else "",
+        f"adds at the median {numbers.listed(added)}{cpu}" if added else "",
+        f"shifts the median by {' and '.join(shifts)}{'' if added else cpu}" if shifts else "",
     )
     return f"{name} {' – '.join(part for part in (*sentences, ' and '.join(others)) if part)}"
 
 
-def _added_texts(cell: CellSummary) -> list[str]:
+def _added_texts(cell: CellSummary, digits: numbers.Digits) -> list[str]:
     """Return `0.52 ms (0.49 to 0.55, p95 0.81) to non-streaming responses`; of a stream both times."""
     if not has_figures(cell):
         return []
@@ -131,33 +132,33 @@ def _added_texts(cell: CellSummary) -> list[str]:
     for key in BY_MODE[cell.mode]:
         middle = reliable(cell.timing(key), "p50")
         if middle is not None:
-            found.append(f"{numbers.ms(middle)} ms{_beside(cell.timing(key), 'p95')} {METRICS[key].phrase}")
+            found.append(f"{digits.ms(middle)} ms{_beside(cell.timing(key), 'p95', digits)} {METRICS[key].phrase}")
     return found
 
 
-def _beside(timing: TimingOrAbsent, high: str) -> str:
+def _beside(timing: TimingOrAbsent, high: str, digits: numbers.Digits) -> str:
     """Return the interval of a median and the p95 in brackets, where they are reliable; `high` leads to the p95."""
     p95 = reliable(timing, "p95")
-    span = interval_text(timing, "p50") if isinstance(timing, Timing) else ""
-    parts = [part for part in (span, "" if p95 is None else f"{high} {numbers.ms(p95)}") if part]
+    span = interval_text(timing, "p50", digits) if isinstance(timing, Timing) else ""
+    parts = [part for part in (span, "" if p95 is None else f"{high} {digits.ms(p95)}") if part]
     return f" ({', '.join(parts)})" if parts else ""
 
 
-def _cpu_text(cells: list[CellSummary]) -> str:
+def _cpu_text(cells: list[CellSummary], digits: numbers.Digits) -> str:
     """Return the CPU per request of the same cells; the load is that of the sentence."""
     known = [(cell.mode, cell.known("cpu_ms_per_request")) for cell in cells if has_figures(cell)]
-    reported = [f"{numbers.per_request(cpu)} ms ({MODE_TEXT[mode]})" for mode, cpu in known if cpu is not None]
+    reported = [f"{digits.ms(cpu)} ms ({MODE_TEXT[mode]})" for mode, cpu in known if cpu is not None]
     return f", and uses {numbers.listed(reported)} of CPU per request" if reported else ""
 
 
-def _baseline_text(summary: Summary, headline: list[CellSummary]) -> list[str]:
+def _baseline_text(summary: Summary, headline: list[CellSummary], digits: numbers.Digits) -> list[str]:
     """Return what the lane without a gateway shows by the same measure."""
     if not any(has_reliable_added(cell) for cell in headline):
         return []
     wanted = {cell.baseline for cell in headline}
     baselines = [cell for cell in summary.cells if cell.cell in wanted]
     reported = [
-        f"{numbers.ms(middle)} ms {METRICS[key].phrase}"
+        f"{digits.ms(middle)} ms {METRICS[key].phrase}"
         for cell in baselines
         for key in BY_MODE[cell.mode]
         if (middle := reliable(cell.timing(key), "p50")) is not None
@@ -165,12 +166,12 @@ def _baseline_text(summary: Summary, headline: list[CellSummary]) -> list[str]:
     return [f"without a gateway the same measure shows {numbers.listed(reported)}"] if reported else []
 
 
-def _shift_text(cell: CellSummary) -> str:
+def _shift_text(cell: CellSummary, digits: numbers.Digits) -> str:
     middle = reliable(cell.timing("shift_ms"), "p50")
     if not has_figures(cell) or middle is None:
         return ""
-    beside = _beside(cell.timing("shift_ms"), "p95 by")
-    return f"{numbers.ms(middle)} ms{beside} on {MODE_TEXT[cell.mode]} responses"
+    beside = _beside(cell.timing("shift_ms"), "p95 by", digits)
+    return f"{digits.ms(middle)} ms{beside} on {MODE_TEXT[cell.mode]} responses"
 
 
 def _sure(summary: Summary) -> str:

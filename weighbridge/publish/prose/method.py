@@ -171,7 +171,7 @@ def _control_plane(summary: Summary) -> str:
 def _calls_text(summary: Summary, key: ValueKey) -> str:
     """Return the fewest and the most calls per request of the gateways that make some; empty without one."""
     calls = [value for cell in summary.cells if (value := cell.known(key))]
-    ends = dict.fromkeys(map(numbers.per_request, (min(calls), max(calls)))) if calls else {}
+    ends = dict.fromkeys(map(numbers.digits_of(summary.grade).ms, (min(calls), max(calls)))) if calls else {}
     return " to ".join(ends)
 
 

@@ -20,14 +20,17 @@ def open_streams_text(summary: Summary, names: Names) -> str:
     )
     if not cells:
         return ""
-    parts = [f"{names.full(cell.gateway, cell.settings)} {_reported(cell)} ({names.policy(cell)})" for cell in cells]
+    parts = [
+        f"{names.full(cell.gateway, cell.settings)} {_reported(cell, names.digits)} ({names.policy(cell)})"
+        for cell in cells
+    ]
     start = "Smoke run (setup check only, do not quote): one" if summary.grade == "smoke" else "One"
     return f"{start} more open stream takes of a gateway's memory: {'; '.join(parts)}."
 
 
-def _reported(cell: CellSummary) -> str:
+def _reported(cell: CellSummary, digits: numbers.Digits) -> str:
     figure = cell.value("memory_per_stream_bytes")
     if isinstance(figure, Absent):
         return message(cell)
-    spread = spread_text(figure)
-    return numbers.size(figure.value) + (f", {spread}" if spread else "")
+    spread = spread_text(figure, digits)
+    return digits.size(figure.value) + (f", {spread}" if spread else "")

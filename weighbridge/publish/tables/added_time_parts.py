@@ -80,7 +80,7 @@ def legs_tables(summary: Summary, names: Names, anchor: str) -> tuple[Table, ...
 
 
 def _legs_table(summary: Summary, names: Names, anchor: str) -> Table:
-    notes = Notes()
+    notes = Notes(names.digits)
     cells = [cell for cell in summary.cells if has_figures(cell) and not _is_not_reported(cell)]
     claims = any(cell.has("self_reported_ms") for cell in cells)
     drifts = any("drifts" in cell.flags for cell in cells)
@@ -176,19 +176,19 @@ def _slopes_table(summary: Summary, names: Names, anchor: str) -> Table:
 
 def _slope_row(names: Names, slope: Slope, cell: CellSummary) -> TableRow:
     is_reliable = slope.block_count > 1
-    small = span_text(slope.interval_ms, numbers.fine_us) if is_reliable else "one block: not reliable"
+    small = span_text(slope.interval_ms, names.digits.fine_us) if is_reliable else "one block: not reliable"
     css = "n lead" if is_reliable else "n lead grey"
-    direct = numbers.ABSENT if slope.baseline_slope_ms is None else numbers.fine_us(slope.baseline_slope_ms)
+    direct = numbers.ABSENT if slope.baseline_slope_ms is None else names.digits.fine_us(slope.baseline_slope_ms)
     blocks = f"{numbers.count(slope.block_count)} ({numbers.plural(slope.point_count, 'point')})"
     return TableRow(
         (
             gateway_cell(names, cell),
             TableCell(_where(names, slope, cell), label="Cells", small=_places(slope)),
             TableCell(_SLOPE_UNITS[slope.axis], label="Per", small=_SLOPE_FIGURES[slope.figure]),
-            TableCell(numbers.fine_us(slope.slope_ms), label="Slope, µs", small=small, css=css),
+            TableCell(names.digits.fine_us(slope.slope_ms), label="Slope, µs", small=small, css=css),
             TableCell("baseline" if is_baseline(cell) else direct, label="Direct, µs", css="n"),
-            TableCell(numbers.fine_us(slope.intercept_ms), label="At zero, µs", css="n"),
-            TableCell(numbers.fine_us(slope.residual_ms), label="Farthest, µs", css="n"),
+            TableCell(names.digits.fine_us(slope.intercept_ms), label="At zero, µs", css="n"),
+            TableCell(names.digits.fine_us(slope.residual_ms), label="Farthest, µs", css="n"),
             TableCell(blocks, label="Blocks", css="n"),
         ),
         css="baseline" if is_baseline(cell) else "",

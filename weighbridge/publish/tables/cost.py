@@ -63,29 +63,29 @@ def _full(metric: Metric) -> str:
     return _capital(metric.label if metric.group in ("", PER_REQUEST) else f"{metric.group}, {metric.label}")
 
 
-def _undelivered(cell: CellSummary) -> str:
+def _undelivered(cell: CellSummary, _digits: numbers.Digits) -> str:
     left = cell.count("undelivered_at_end_count")
     return "" if left is None else f"{numbers.count(left)} undelivered"
 
 
-def _idle_flushes(cell: CellSummary) -> str:
+def _idle_flushes(cell: CellSummary, digits: numbers.Digits) -> str:
     idle_rps = cell.known("flush_idle_rps")
-    return "" if idle_rps is None else f"{numbers.per_request(idle_rps)}/s idle"
+    return "" if idle_rps is None else f"{digits.ms(idle_rps)}/s idle"
 
 
-def _interval(cell: CellSummary) -> str:
+def _interval(cell: CellSummary, digits: numbers.Digits) -> str:
     figure = cell.value("memory_per_stream_bytes")
-    return spread_text(figure) if isinstance(figure, Figure) else ""
+    return spread_text(figure, digits) if isinstance(figure, Figure) else ""
 
 
-def _beside_cpu(cell: CellSummary) -> str:
+def _beside_cpu(cell: CellSummary, digits: numbers.Digits) -> str:
     """Return spread, uncertainty and idle use of the CPU per request, as far as they are known."""
     unsure_ms, idle_cores = cell.known("cpu_uncertainty_ms"), cell.known("cpu_idle_cores")
-    parts = [spread(cell.value("cpu_ms_per_request"), numbers.per_request)]
+    parts = [spread(cell.value("cpu_ms_per_request"), digits.ms)]
     if unsure_ms is not None:
-        parts.append(f"± {numbers.per_request(unsure_ms)}")
+        parts.append(f"± {digits.ms(unsure_ms)}")
     if idle_cores is not None:
-        parts.append(f"idle {numbers.share(idle_cores)} of a core")
+        parts.append(f"idle {digits.share(idle_cores)} of a core")
     return ", ".join(part for part in parts if part)
 
 
@@ -110,7 +110,7 @@ _KEYS: tuple[ValueKey, ...] = (
     "memory_per_stream_bytes",
     "drain_s",
 )
-_SMALL_PRINT: Mapping[MetricKey, Callable[[CellSummary], str]] = {
+_SMALL_PRINT: Mapping[MetricKey, Callable[[CellSummary, numbers.Digits], str]] = {
     "cpu_ms_per_request": _beside_cpu,
     "flushes_per_request": _idle_flushes,
     "memory_per_stream_bytes": _interval,
@@ -121,7 +121,7 @@ _COST_COLUMNS = tuple(
         key,
         label=_full(METRICS[key]),
         css="lead" if key == "cpu_ms_per_request" else "",
-        small=_SMALL_PRINT.get(key, lambda _: ""),
+        small=_SMALL_PRINT.get(key, lambda *_: ""),
         write=BUSY.write if key == BUSY.key else None,
     )
     for key in _KEYS
@@ -130,7 +130,7 @@ _COST_COLUMNS = tuple(
 
 def cost_table(summary: Summary, names: Names, anchor: str) -> Table:
     """Tabulate CPU, memory, calls and flushes of each gateway at each load."""
-    notes = Notes()
+    notes = Notes(names.digits)
     cells = [
         cell for cell in summary.cells if not is_baseline(cell) and (cell.runs_accepted or has_open_streams(cell))
     ]

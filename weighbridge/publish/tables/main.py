@@ -79,7 +79,7 @@ def _layout(cells: list[CellSummary], status: str) -> _Layout:
 
 
 def _table(summary: Summary, names: Names, cells: list[CellSummary], table_id: str) -> Table:
-    notes = Notes()
+    notes = Notes(names.digits)
     kind, layout = cells[0].load.kind, _layout(cells, summary.status)
     maker = RowMaker(lambda cell: _cells(cell, layout, notes), lambda cell: _marks(cell, layout, notes))
     rows = sections(names, cells, maker)
@@ -167,7 +167,7 @@ def self_reported_cell(cell: CellSummary, notes: Notes) -> TableCell:
     if over is None or not cell.has("self_reported_ms"):
         return made
     sign = "+" if over > 0 else ""
-    return replace(made, small=f"added {sign}{numbers.ms(over)}", css=f"{made.css} claim")
+    return replace(made, small=f"added {sign}{notes.digits.ms(over)}", css=f"{made.css} claim")
 
 
 def _message_cell(cell: CellSummary, layout: _Layout, span: int, notes: Notes) -> TableCell:

@@ -94,7 +94,7 @@ def _rejected_table(summary: Summary, names: Names, cells: list[CellSummary], an
 
 
 def _recomputed_table(summary: Summary, names: Names, cells: list[CellSummary], anchor: str) -> Table:
-    notes = Notes()
+    notes = Notes(names.digits)
     chosen = [c for c in cells if c.rejected and not is_baseline(c) and c.verdict in ("valid", "incomplete")]
     wanted = _RECOMPUTED if measures_added(chosen) else _RECOMPUTED[2:]
     # Twelve columns of numbers would fit no page.
@@ -130,7 +130,8 @@ def _recomputed_table(summary: Summary, names: Names, cells: list[CellSummary], 
 def _attempts_table(summary: Summary, names: Names, cells: list[CellSummary], anchor: str) -> Table:
     rows = tuple(
         TableRow(
-            (gateway_cell(names, cell), TableCell(names.where(cell), label="Cell"), *_attempt(run)), css=_css(run)
+            (gateway_cell(names, cell), TableCell(names.where(cell), label="Cell"), *_attempt(run, names.digits)),
+            css=_css(run),
         )
         for cell in cells
         for run in cell.runs
@@ -165,13 +166,13 @@ def _css(run: RunLine) -> str:
     return "" if run.accepted else "rejected"
 
 
-def _attempt(run: RunLine) -> tuple[TableCell, ...]:
+def _attempt(run: RunLine, digits: numbers.Digits) -> tuple[TableCell, ...]:
     attempt = f", attempt {run.attempt}" if run.attempt > 1 else ""
     outcome = "accepted" if run.accepted else "rejected"
     if run.verdict != "valid" and run.accepted:
         outcome = f"accepted: {VERDICTS[run.verdict].label}"
-    p50 = numbers.ABSENT if run.response_p50_ms is None else numbers.ms(run.response_p50_ms)
-    rate = numbers.ABSENT if run.achieved_rps is None else numbers.rps(run.achieved_rps)
+    p50 = numbers.ABSENT if run.response_p50_ms is None else digits.ms(run.response_p50_ms)
+    rate = numbers.ABSENT if run.achieved_rps is None else digits.rps(run.achieved_rps)
     return (
         TableCell(f"block {run.block}{attempt}", label="Run"),
         TableCell(outcome, label="Outcome", small=run.reason.text if run.reason else _failed(run)),

@@ -47,7 +47,7 @@ _PACING = (
 
 def ttfb_table(summary: Summary, names: Names, anchor: str) -> Table:
     """Tabulate the time to first byte with one request at a time."""
-    notes = Notes()
+    notes = Notes(names.digits)
     serial = [cell for cell in summary.cells if cell.load.is_serial]
     cells = [cell for cell in serial if _mode_has_ttfb(serial, cell.mode)]
 
@@ -99,7 +99,7 @@ def _message_cell(cell: CellSummary, span: int) -> TableCell:
 
 def driver_table(summary: Summary, names: Names, anchor: str) -> Table:
     """Tabulate offered and achieved rate, send-rate error, lag and lateness of the load generator in each cell."""
-    notes = Notes()
+    notes = Notes(names.digits)
     cells = [cell for cell in summary.cells if cell.runs_accepted or cell.has("achieved_rps")]
     repeated = shown((_REPEATED_COLUMN,), cells)
     found = (*_GENERATOR, *repeated, *_PACING)

@@ -85,7 +85,7 @@ def _nothing(cells: Sequence[CellSummary], anchor: str) -> Table:
 
 
 def _times_table(summary: Summary, names: Names, cells: Sequence[CellSummary], anchor: str) -> Table:
-    notes = Notes()
+    notes = Notes(names.digits)
     groups = shown(_STREAM_TIMES, cells)
 
     def make(cell: CellSummary) -> tuple[TableCell, ...]:
@@ -107,7 +107,7 @@ def _times_table(summary: Summary, names: Names, cells: Sequence[CellSummary], a
 
 
 def _chunks_table(summary: Summary, names: Names, cells: Sequence[CellSummary], anchor: str) -> Table:
-    notes = Notes()
+    notes = Notes(names.digits)
 
     def make(cell: CellSummary) -> tuple[TableCell, ...]:
         if not has_figures(cell) and not isinstance(cell.fidelity, Fidelity):

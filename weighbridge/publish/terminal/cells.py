@@ -55,7 +55,7 @@ def cells_text(summary: Summary, names: Names, cells: Sequence[CellSummary]) -> 
     warning = f". {loaded_warning(summary)}" if summary.loaded_machine else ""
     parts = []
     for group in grouped(names, cells, names.section_order):
-        notes, rows = Notes(), ordered(names, group)
+        notes, rows = Notes(names.digits), ordered(names, group)
         heading = f"{title(names, group[-1])}, {how}, ms\n{drivers_text(group)}\n{cores_text(summary)}{warning}"
         heads = _heads(names, group)
         first = _set([*heads, *_leading(group, notes), *_outcome_columns(notes)], rows)

@@ -6,17 +6,59 @@ Nothing else in the room rounds. Same number, same text, whatever the locale.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from weighbridge import units
+from weighbridge.matrix.model import Grade
 
 ABSENT = "–"
 
+_SMOKE = "smoke"
 _NEEDLESS_ZEROS = re.compile(r"(\d)\.0+(?= )")
 
 
 def ms(value_ms: float) -> str:
     """Format milliseconds without the unit, which stands in the heading."""
     return units.format_ms(value_ms)
+
+
+@dataclass(frozen=True)
+class Digits:
+    """How figures are written: with three digits, or with two where they are of a smoke run, which claims nothing."""
+
+    is_rough: bool = False
+
+    def ms(self, value: float) -> str:
+        """Write milliseconds, or another number of any size, without a unit."""
+        return units.format_rough(value) if self.is_rough else units.format_ms(value)
+
+    def fine_us(self, value_ms: float) -> str:
+        """Write milliseconds as microseconds without the unit."""
+        return self.ms(value_ms * 1000)
+
+    def rps(self, value_rps: float) -> str:
+        """Write requests per second without the unit."""
+        return units.format_rough(value_rps) if self.is_rough else rps(value_rps)
+
+    def size(self, value_bytes: float) -> str:
+        """Write bytes in the unit that fits."""
+        if not self.is_rough:
+            return size(value_bytes)
+        return _NEEDLESS_ZEROS.sub(r"\1", units.format_bytes(value_bytes, units.format_rough))
+
+    def share(self, ratio: float) -> str:
+        """Write a share that may be large: only all is `100 %` and only none `0 %`."""
+        is_between = 0.001 <= abs(ratio) <= 0.999
+        return f"{units.format_rough(ratio * 100)} %" if self.is_rough and is_between else share(ratio)
+
+    def error(self, ratio: float) -> str:
+        """Write a small share with its sign."""
+        return f"{self.ms(ratio * 100)} %"
+
+
+def digits_of(grade: Grade) -> Digits:
+    """Return how figures of a grade are written."""
+    return Digits(is_rough=grade == _SMOKE)
 
 
 def us(value_ms: float) -> str:

@@ -23,9 +23,13 @@ GREY = "?"
 
 
 class Notes:
-    """Remarks of one table; the same text gets the same mark. Lives as long as its table is built."""
+    """Remarks of one table, and how its figures are written; the same text gets the same mark.
 
-    def __init__(self) -> None:
+    Lives as long as its table is built.
+    """
+
+    def __init__(self, digits: numbers.Digits) -> None:
+        self.digits = digits
         self._marks: dict[str, str] = {}
 
     def mark(self, text: str) -> str:
@@ -64,9 +68,13 @@ def _percentile(timing: Timing, name: Percentile, notes: Notes, label: str) -> T
     value = timing.percentile(name)
     if value is None:
         return absent_cell(timing.absent.get(name) or _no_sample(timing), notes, label=label)
-    text = f"between {between_text(timing, name, ' and ')}" if name in timing.between else numbers.ms(value)
+    text = (
+        f"between {_between_text(timing, name, ' and ', notes)}" if name in timing.between else notes.digits.ms(value)
+    )
     if timing.is_reliable(name):
-        small = " · ".join(filter(None, (interval_text(timing, name), _less_late_turns(timing, name))))
+        small = " · ".join(
+            filter(None, (interval_text(timing, name, notes.digits), _less_late_turns(timing, name, notes)))
+        )
         found = None if timing.interval is None else timing.interval.of(name)
         title = "" if found is None else kind_text(found, timing.run_count)
         return TableCell(text, label=label, small=with_runs(small, timing), title=title, css="n")
@@ -75,17 +83,18 @@ def _percentile(timing: Timing, name: Percentile, notes: Notes, label: str) -> T
     return TableCell(text, label=label, small=with_runs(rank, timing), title=title, css="n grey")
 
 
-def between_text(timing: Timing, name: Percentile, word: str) -> str:
+def _between_text(timing: Timing, name: Percentile, word: str, notes: Notes) -> str:
     """Return the bounds of a percentile with a word between them."""
-    return word.join(numbers.ms(bound) for bound in timing.bounds_ms[name])
+    return word.join(notes.digits.ms(bound) for bound in timing.bounds_ms[name])
 
 
-def _less_late_turns(timing: Timing, name: Percentile) -> str:
+def _less_late_turns(timing: Timing, name: Percentile, notes: Notes) -> str:
     """Return the lower bound of a figure that late turns moved by less than the limit, where it reads differently."""
     value, bounds = timing.percentile(name), timing.bounds_ms.get(name)
-    if value is None or bounds is None or name in timing.between or numbers.ms(bounds[0]) == numbers.ms(value):
+    if value is None or bounds is None or name in timing.between:
         return ""
-    return f"{numbers.ms(bounds[0])} less late turns"
+    least = notes.digits.ms(bounds[0])
+    return "" if least == notes.digits.ms(value) else f"{least} less late turns"
 
 
 def _no_sample(timing: Timing) -> Absent:
@@ -105,7 +114,8 @@ def terminal_number(timing: TimingOrAbsent, name: Percentile, notes: Notes) -> s
     value = timing.percentile(name)
     if value is None:
         return terminal_absent(timing.absent.get(name) or _no_sample(timing), notes)
-    text = between_text(timing, name, "\N{EN DASH}") if name in timing.between else numbers.ms(value)
+    is_open = name in timing.between
+    text = _between_text(timing, name, "\N{EN DASH}", notes) if is_open else notes.digits.ms(value)
     return text + (GREY if name in timing.few_samples else "")
 
 
@@ -113,7 +123,7 @@ def terminal_mean(timing: TimingOrAbsent, notes: Notes) -> str:
     """Return a mean as a terminal shows it."""
     if isinstance(timing, Absent):
         return terminal_absent(timing, notes)
-    return terminal_absent(_NO_MEAN, notes) if timing.mean is None else numbers.ms(timing.mean)
+    return terminal_absent(_NO_MEAN, notes) if timing.mean is None else notes.digits.ms(timing.mean)
 
 
 def reliable(timing: TimingOrAbsent, name: Percentile) -> float | None:
@@ -121,9 +131,9 @@ def reliable(timing: TimingOrAbsent, name: Percentile) -> float | None:
     return timing.percentile(name) if isinstance(timing, Timing) and timing.is_reliable(name) else None
 
 
-def interval_text(timing: Timing, name: Percentile) -> str:
+def interval_text(timing: Timing, name: Percentile, digits: numbers.Digits) -> str:
     """Return the interval as `11.9 to 12.8`, empty where there is none."""
-    return "" if timing.interval is None else span_text(timing.interval.of(name), numbers.ms)
+    return "" if timing.interval is None else span_text(timing.interval.of(name), digits.ms)
 
 
 def span_text(found: Interval | None, write: Callable[[float], str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import cast
 
 from weighbridge.publish.text import numbers
@@ -27,19 +28,19 @@ from weighbridge.record.summary import CellSummary
 # Percentiles where a table has no room for three.
 P50_P95: tuple[Percentile, ...] = ("p50", "p95")
 
-Write = Callable[[float], str]
+Write = Callable[[numbers.Digits, float], str]
 
 # How a number of each unit is written; those that a spread is worth a line of its own.
 _WRITE: Mapping[str, Write] = {
-    "ms": numbers.per_request,
-    "1/request": numbers.per_request,
-    "1/s": numbers.rps,
-    "cores": numbers.per_request,
-    "bytes": numbers.size,
-    "s": numbers.duration,
-    "ratio": numbers.share,
-    "count": numbers.short,
-    "error": numbers.percent,
+    "ms": numbers.Digits.ms,
+    "1/request": numbers.Digits.ms,
+    "1/s": numbers.Digits.rps,
+    "cores": numbers.Digits.ms,
+    "bytes": numbers.Digits.size,
+    "s": lambda _, value: numbers.duration(value),
+    "ratio": numbers.Digits.share,
+    "count": lambda _, value: numbers.short(value),
+    "error": numbers.Digits.error,
 }
 _WITH_SPREAD = frozenset({"ms", "cores", "1/request", "1/s", "bytes", "s"})
 _TERMINAL_UNITS: Mapping[str, str] = {"1/s": "/s", "ms": "ms"}
@@ -60,7 +61,7 @@ class Show:
     css: str = ""
     percentiles: tuple[Percentile, ...] = PERCENTILES
     by_mode: bool = False
-    small: Callable[[CellSummary], str] = lambda _: ""
+    small: Callable[[CellSummary, numbers.Digits], str] = lambda *_: ""
     make: Callable[[CellSummary, Notes], TableCell] | None = None
     absent: Callable[[CellSummary], Absent] = lambda _: NOT_MEASURED
     write: Write | None = None
@@ -91,21 +92,21 @@ class Show:
 
 
 # How busy a lane was is known to a few per cent at best.
-BUSY = Show("busy_ratio", write=numbers.whole_share)
+BUSY = Show("busy_ratio", write=lambda _, value: numbers.whole_share(value))
 
 
-def _beside_response(cell: CellSummary) -> str:
+def _beside_response(cell: CellSummary, digits: numbers.Digits) -> str:
     """Return service time and release lateness at a rate: what of a response was the generator's own waiting."""
     service_ms, late_ms = (cell.percentile(key, "p50") for key in ("service_ms", "release_lateness_ms"))
     if service_ms is None or late_ms is None:
         return ""
-    return f"service {numbers.ms(service_ms)}, sent {numbers.ms(late_ms)} late"
+    return f"service {digits.ms(service_ms)}, sent {digits.ms(late_ms)} late"
 
 
-def _beside_shift(cell: CellSummary) -> str:
+def _beside_shift(cell: CellSummary, digits: numbers.Digits) -> str:
     """Return the shift of service time, where a generator's own lateness stands in both lanes' response time."""
     moved_ms = cell.percentile("service_shift_ms", "p50")
-    return f"of service {numbers.ms(moved_ms)}" if cell.driver == "oha" and moved_ms is not None else ""
+    return f"of service {digits.ms(moved_ms)}" if cell.driver == "oha" and moved_ms is not None else ""
 
 
 def _no_bound(cell: CellSummary) -> Absent:
@@ -152,11 +153,11 @@ def terminal_text(cell: CellSummary, one: Show, notes: Notes) -> str:
     found = one.of(cell)
     number = found.value if isinstance(found, Figure) else found
     if isinstance(number, int | float):
-        return _write(one)(number)
+        return _write(one)(notes.digits, number)
     return terminal_absent(found if isinstance(found, Absent) else one.absent(cell), notes)
 
 
-def spread(found: Figure | Absent, write: Write) -> str:
+def spread(found: Figure | Absent, write: Callable[[float], str]) -> str:
     """Return the interval over the runs; empty where there is none, or where the runs are alike."""
     return "" if isinstance(found, Absent) or not has_spread(found) else span_text(found.interval, write)
 
@@ -176,26 +177,20 @@ def _cells(cell: CellSummary, one: Show, notes: Notes) -> tuple[TableCell, ...]:
     found = one.of(cell)
     if one.is_time:
         first, *rest = timing_cells(cast("Timing | Absent", found), notes, label, one.percentiles)
-        return (replace(first, small=" · ".join(filter(None, (first.small, one.small(cell))))), *rest)
+        return (replace(first, small=" · ".join(filter(None, (first.small, one.small(cell, notes.digits))))), *rest)
     return (_number_cell(cell, one, notes, label),)
 
 
 def _number_cell(cell: CellSummary, one: Show, notes: Notes, label: str) -> TableCell:
-    found, write = one.of(cell), _write(one)
+    found, write = one.of(cell), partial(_write(one), notes.digits)
     if isinstance(found, Absent):
         return absent_cell(found, notes, label=label)
     if isinstance(found, Figure):
-        css = f"n {one.css}".strip()
-        return TableCell(
-            write(found.value), label=label, small=with_runs(one.small(cell) or _spread(found, one), found), css=css
-        )
+        small = one.small(cell, notes.digits) or (spread(found, write) if one.metric.unit in _WITH_SPREAD else "")
+        return TableCell(write(found.value), label=label, small=with_runs(small, found), css=f"n {one.css}".strip())
     if isinstance(found, int | float):
         return TableCell(write(found), label=label, css="n")
     return absent_cell(one.absent(cell), notes, label=label)
-
-
-def _spread(found: Figure, one: Show) -> str:
-    return spread(found, _write(one)) if one.metric.unit in _WITH_SPREAD else ""
 
 
 def _columns(one: Show) -> tuple[TableColumn, ...]:

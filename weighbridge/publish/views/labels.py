@@ -33,7 +33,8 @@ def chain_text(chain: str) -> str:
 class Names:
     """Names and orders of one campaign; `varies` are the axes in which its cells differ.
 
-    `sweeps` are the names of payloads and of answers, in the order in which the matrix lists them.
+    `sweeps` are the names of payloads and of answers, in the order in which the matrix lists them; `digits`
+    says how its figures are written.
     """
 
     gateways: Mapping[str, GatewaySummary]
@@ -42,6 +43,7 @@ class Names:
     answers: Mapping[str, AnswerSpec]
     varies: frozenset[str]
     sweeps: Mapping[str, tuple[str, ...]]
+    digits: numbers.Digits
 
     @property
     def varies_disk(self) -> bool:
@@ -134,6 +136,7 @@ def names_of(summary: Summary) -> Names:
         disks=_unique(cell.disk for cell in measured),
         answers=summary.answers,
         varies=varied(summary.cells),
+        digits=numbers.digits_of(summary.grade),
         sweeps={axis.name: _unique(map(axis.read, measured)) for axis in _LISTED},
     )
 

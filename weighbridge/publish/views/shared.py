@@ -67,6 +67,6 @@ def errors_text(cell: CellSummary) -> str:
     return numbers.count(found)
 
 
-def spread_text(figure: Figure) -> str:
+def spread_text(figure: Figure, digits: numbers.Digits) -> str:
     """Return the interval over the blocks where there is one, else empty."""
-    return span_text(figure.interval, numbers.size)
+    return span_text(figure.interval, digits.size)
