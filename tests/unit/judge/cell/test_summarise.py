@@ -110,6 +110,15 @@ def test_every_planned_cell_is_there_whatever_became_of_it() -> None:
     assert exit_code(found) == 3
 
 
+@pytest.mark.parametrize(("subject", "code"), [("reference", 3), ("litellm", 0)])
+def test_a_subject_that_is_not_there_is_no_success(subject: str, code: int) -> None:
+    """A campaign without the gateway under test says nothing of it: 3; another that is missing is an outcome."""
+    gone = rejected(CELL, 3, "unavailable", verdict="unavailable")
+    found = summarise(campaign(*PLANS, subject=subject), [*good(2), gone], DONE)
+    assert cell(found).verdict == "unavailable"
+    assert exit_code(found) == code
+
+
 @pytest.mark.parametrize(
     ("reason", "verdict"),
     [("errors", "errored"), ("crashed", "errored"), ("incomplete", "incomplete"), ("not_served", "not_served"),
