@@ -118,6 +118,8 @@ def _exchange(
         connection.endheaders(request.body)
         fault = _read(connection.sock, reader)
     except (OSError, *_BROKEN) as error:
+        if isinstance(error, TimeoutError):
+            is_over.set()  # the socket may notice before the watch does
         if not reader.headers_ns and not is_over.is_set():
             raise
         fault = f"the body broke off after {reader.size_bytes} bytes ({_error_text(error)})"
