@@ -85,7 +85,13 @@ class AttemptMaker:
             measured = self._measure(lanes, attempt.window, attempt)
         except LaneFailed as error:
             return self.fail(attempt, error, store, lanes[0].files_to_store())
-        attempted = self._attempted(attempt, replace(measured.window, expected_bytes=attempt.expected_bytes))
+        goodput = self.request.loaded.matrix.goodput
+        window = replace(
+            measured.window,
+            expected_bytes=attempt.expected_bytes,
+            goodput_bounds=None if goodput is None else goodput.bounds,
+        )
+        attempted = self._attempted(attempt, window)
         judgement = attempt.window.judge(attempted)
         if judgement.needs_more_connections:
             more = self._with_more_connections(lanes, attempt)

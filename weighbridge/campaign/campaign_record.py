@@ -65,6 +65,7 @@ def open_record(
         gateways=tuple(_gateway(request, name) for name in _gateway_ids(request)),
         payloads={name: payload.spec(name) for name, payload in matrix.payloads.items()},
         answers={name: answer.spec(name) for name, answer in matrix.answers.items()},
+        goodput=None if matrix.goodput is None else matrix.goodput.bounds,
         cells=tuple(planned(cell) for cell in request.cells),
         order=tuple(tuple(cell.id for cell in block) for block in order),
         cpu_plan=cpu_facts(cpus) if cpus else None,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from weighbridge.matrix.loads import Load
-from weighbridge.matrix.requests import AnswerSpec, Mode
+from weighbridge.matrix.requests import AnswerSpec, GoodputBounds, Mode
 from weighbridge.record.host import LoadReading
 from weighbridge.record.load_report import LoadReport
 from weighbridge.record.open_streams import OpenStreamsResult
@@ -88,7 +88,8 @@ class Window:
 
     `drain_s` and `undelivered_at_end_count` tell of the background work, `death` how a gateway of it ended. A
     `probe_pass` went through the same lane afterwards, alone; counts, rates and costs are without it.
-    `expected_bytes` is the size of the body that the lane answered before the window.
+    `expected_bytes` is the size of the body that the lane answered before the window, `goodput_bounds` are
+    those of its matrix.
     """
 
     load: Load
@@ -107,6 +108,7 @@ class Window:
     load_after: LoadReading | None = None
     probe_pass: Client | None = None
     expected_bytes: int | None = None
+    goodput_bounds: GoodputBounds | None = None
 
     @property
     def every_client(self) -> tuple[Client, ...]:

@@ -14,7 +14,7 @@ from weighbridge.matrix.cells import with_settings
 from weighbridge.matrix.drivers import DriverName
 from weighbridge.matrix.loads import Loads
 from weighbridge.matrix.recipe import SettingName
-from weighbridge.matrix.requests import AnswerSpec, Mode, PayloadSpec
+from weighbridge.matrix.requests import AnswerSpec, GoodputBounds, Mode, PayloadSpec
 from weighbridge.matrix.strict import Line, Name, SettingValue, Strict, duration, number, refused, shown, size, whole
 from weighbridge.matrix.warmup import LaneWarmup
 
@@ -115,6 +115,22 @@ class Idle(Strict):
     )
 
 
+class Goodput(Strict):
+    """In what time a response counts as goodput, from its intended start."""
+
+    ttft_s: Annotated[float, duration(0.001, 600)] | None = Field(
+        default=None, alias="ttft", description="Longest time to the first content of a stream, such as 200ms."
+    )
+    end_s: Annotated[float, duration(0.001, 600)] | None = Field(
+        default=None, alias="end", description="Longest time to the end of a response, such as 1s."
+    )
+
+    @property
+    def bounds(self) -> GoodputBounds:
+        """Return the bounds as windows and records carry them."""
+        return GoodputBounds(self.ttft_s, self.end_s)
+
+
 class Matrix(Strict):
     """What is to be measured."""
 
@@ -139,6 +155,9 @@ class Matrix(Strict):
     accept: Accept = Field(default=Accept(), description="Rules of acceptance.")
     warmup: LaneWarmup = Field(default=LaneWarmup(), description="How long lanes are warmed up.")
     idle: Idle = Field(default=Idle(), description="How long idleness is looked at.")
+    goodput: Goodput | None = Field(
+        default=None, description="Bounds within which a response counts as goodput, shown with it; null: none."
+    )
     recipes: tuple[Annotated[str, Field(min_length=1)], ...] = Field(
         default=(), description="Folders with more recipes, read from the folder of the matrix."
     )

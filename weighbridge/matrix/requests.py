@@ -37,3 +37,13 @@ class AnswerSpec:
     def provider_time_s(self, mode: Mode) -> float:
         """Time from the whole request to the last byte of the response by the provider's own schedule."""
         return self.delay_s + (self.chunk_count - 1) * self.gap_s if mode == "stream" else self.delay_s
+
+
+@dataclass(frozen=True)
+class GoodputBounds:
+    """In what time a response counts as goodput, from its intended start; null: in any."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+
+    ttft_s: Annotated[float | None, Field(description="Longest time to the first content of a stream, s.")]
+    end_s: Annotated[float | None, Field(description="Longest time to the end of a response, s.")]

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from weighbridge.matrix.model import Grade
-from weighbridge.matrix.requests import AnswerSpec, PayloadSpec
+from weighbridge.matrix.requests import AnswerSpec, GoodputBounds, PayloadSpec
 from weighbridge.record.base import Count, Document, MethodVersion, Versioned
 from weighbridge.record.cell import PlannedCell
 from weighbridge.record.certificate import CertificateOrAbsent
@@ -67,6 +67,9 @@ class CampaignRecord(Versioned):
     gateways: tuple[GatewayFacts, ...] = Field(description="Gateways of the campaign.")
     payloads: dict[str, PayloadSpec] = Field(description="Payloads by name.")
     answers: dict[str, AnswerSpec] = Field(description="Answers by name.")
+    goodput: GoodputBounds | None = Field(
+        default=None, description="Bounds within which a response counts as goodput; null: none."
+    )
     cells: tuple[PlannedCell, ...] = Field(description="Every selected cell.")
     order: tuple[tuple[str, ...], ...] = Field(description="Cell ids in the order of each block.")
     cpu_plan: CpuPlanFacts | None = Field(

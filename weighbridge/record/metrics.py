@@ -164,7 +164,9 @@ _RATES: tuple[Metric, ...] = (
     Metric("achieved_from", "word", "", "Achieved from",
            "What the achieved rate was taken from: samples or totals.",
            of=_RUN),
-    Metric("goodput_rps", "value", "1/s", "Goodput", "Answered with 2xx and whole, per second."),
+    Metric("goodput_rps", "value", "1/s", "Goodput", "Answered with 2xx and whole, per second; "
+           "within the bounds of its matrix where that states some.",
+           short="goodput"),
     Metric("baseline_distance_s", "value", "s", "Distance to the baseline",
            "Time between the middle of a run and that of the accepted direct run of its block that lies nearest and "
            "is compared with it.", short="direct away", of=_CELL, merge="own", needs=("baseline",)),

@@ -50,6 +50,7 @@ def test_what_is_left_out_has_its_default(tmp_path: Path) -> None:
     assert matrix.accept.load_limit_per_cpu is None
     assert matrix.accept.gate_wait_s == 60.0
     assert (matrix.idle.quiet_s, matrix.idle.gateway_s) == (5.0, None)
+    assert matrix.goodput is None
 
 
 def test_the_file_is_kept_byte_for_byte(tmp_path: Path) -> None:
@@ -237,3 +238,12 @@ def test_several_faults_are_told_in_the_order_of_the_file(tmp_path: Path) -> Non
         loaded(tmp_path, ("A small matrix", "[a]"), ("seed: 7", "sead: x"), ("runs: 3", "runs: many"))
     with pytest.raises(InputError, match=r"sead: is no known key; .*Did you mean seed\?"):
         loaded(tmp_path, ("seed: 7", "sead: 7"))
+
+
+def test_bounds_of_goodput_are_durations(tmp_path: Path) -> None:
+    """Either may be left out; what is no duration is refused."""
+    found = loaded(tmp_path, ("seed: 7", "seed: 7\ngoodput: {ttft: 200ms, end: 1s}")).matrix.goodput
+    assert found is not None
+    assert (found.bounds.ttft_s, found.bounds.end_s) == (0.2, 1.0)
+    with pytest.raises(InputError, match="has no unit"):
+        loaded(tmp_path, ("seed: 7", "seed: 7\ngoodput: {end: 1}"))

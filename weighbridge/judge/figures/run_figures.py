@@ -16,6 +16,7 @@ from weighbridge.judge.figures.lateness import late_ns
 from weighbridge.judge.figures.looked_at import failed_count, looked_at, odd_sizes, sized_answers, sizes_known
 from weighbridge.judge.figures.probe_figures import CUT, trace_figures, unwhole_count
 from weighbridge.judge.figures.row_masks import Mask, answered, good_answers, untrimmed
+from weighbridge.judge.figures.within_bounds import goodput_within
 from weighbridge.judge.stats.timing import SHARES, few_samples, timing_or_absent
 from weighbridge.judge.window import Client, Window
 from weighbridge.quantiles import beyond
@@ -60,7 +61,7 @@ def run_figures(window: Window) -> RunFigures | None:
         "offered_rps": window.load.offered_rps,
         "achieved_rps": _rate(rate.achieved_rps),
         "achieved_from": rate.source,
-        "goodput_rps": _rate(rate.goodput_rps),
+        "goodput_rps": goodput_within(_rate(rate.goodput_rps), window),
         "trimmed_count": _trimmed_count(lead),
         "request_count": _behind(timings["service_ms"], timings["response_ms"]),
         "looked_at_count": _looked_at_count(window),

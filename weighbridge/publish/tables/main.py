@@ -13,7 +13,13 @@ from weighbridge.matrix.loads import Load
 from weighbridge.publish.text import numbers
 from weighbridge.publish.text.load_wording import LOAD_WORDS, by_kind
 from weighbridge.publish.text.sanitise import plain
-from weighbridge.publish.text.wording import ADDED_BASELINE_TEXT, DISTANCE_TEXT, SELF_REPORTED_TEXT, reason_text
+from weighbridge.publish.text.wording import (
+    ADDED_BASELINE_TEXT,
+    DISTANCE_TEXT,
+    SELF_REPORTED_TEXT,
+    goodput_text,
+    reason_text,
+)
 from weighbridge.publish.views.cells import Notes, absent_cell, reliable
 from weighbridge.publish.views.columns import (
     BOUND,
@@ -52,6 +58,7 @@ class _Layout:
     groups: tuple[Show, ...]
     claims: bool
     status: str
+    goodput: bool
 
     @property
     def width(self) -> int:
@@ -70,17 +77,18 @@ def load_tables(summary: Summary, names: Names, anchor: str) -> tuple[Table, ...
     return tuple(tables)
 
 
-def _layout(cells: list[CellSummary], status: str) -> _Layout:
+def _layout(cells: list[CellSummary], summary: Summary) -> _Layout:
     added = shown(map(Show, BY_MODE[cells[0].mode]), cells)
     # The headline is set apart; with two added times the response time stands in the table of streams.
     lead = [replace(group, css="lead") for group in (added or [SHIFT_COLUMNS])]
     groups = [*lead, *([SHIFT_COLUMNS] if added else []), *([RESPONSE_COLUMNS] if len(added) < 2 else [])]
-    return _Layout(tuple(groups), bool(shown([_SELF_REPORTED], cells)), status)
+    claims, goodput = bool(shown([_SELF_REPORTED], cells)), summary.provenance.goodput is not None
+    return _Layout(tuple(groups), claims, summary.status, goodput)
 
 
 def _table(summary: Summary, names: Names, cells: list[CellSummary], table_id: str) -> Table:
     notes = Notes(names.digits)
-    kind, layout = cells[0].load.kind, _layout(cells, summary.status)
+    kind, layout = cells[0].load.kind, _layout(cells, summary)
     maker = RowMaker(lambda cell: _cells(cell, layout, notes), lambda cell: _marks(cell, layout, notes))
     rows = sections(names, cells, maker)
     heads = head_columns(names)
@@ -89,13 +97,14 @@ def _table(summary: Summary, names: Names, cells: list[CellSummary], table_id: s
         title=f"{LOAD_WORDS[kind].heading}: {_MODE_HEADINGS[cells[0].mode]}",
         caption=(
             " ".join(_caption(kind, layout)),
+            *filter(None, (goodput_text(summary.provenance.goodput),)),
             setting_text(summary, names, cells),
         ),
-        columns=(*heads, *_timing_columns(layout), *_rate_columns(cells[0].load)),
+        columns=(*heads, *_timing_columns(layout), *_rate_columns(cells[0].load, layout)),
         groups=(
             TableGroup("", len(heads)),
             *groups_of((*layout.groups, *((_SELF_REPORTED,) if layout.claims else ()))),
-            TableGroup("Requests per second", 2),
+            TableGroup("Requests per second", 2 + int(layout.goodput)),
             TableGroup("", 3),
         ),
         sections=rows,
@@ -129,10 +138,11 @@ def _cells(cell: CellSummary, layout: _Layout, notes: Notes) -> tuple[TableCell,
     if has_figures(cell):
         timings = [made for group in layout.groups for made in _timings(cell, group, notes)]
         claim = (self_reported_cell(cell, notes),) if layout.claims else ()
-        return (*timings, *claim, *_rates(cell, notes), runs, _errors(cell, notes))
+        return (*timings, *claim, *_rates(cell, layout, notes), runs, _errors(cell, notes))
     if cell.verdict == "saturated":
-        return (_message_cell(cell, layout, layout.width, notes), *_rates(cell, notes), runs, _errors(cell, notes))
-    return (_message_cell(cell, layout, layout.width + 3, notes), runs, _errors(cell, notes))
+        said = _message_cell(cell, layout, layout.width, notes)
+        return (said, *_rates(cell, layout, notes), runs, _errors(cell, notes))
+    return (_message_cell(cell, layout, layout.width + 3 + int(layout.goodput), notes), runs, _errors(cell, notes))
 
 
 def _errors(cell: CellSummary, notes: Notes) -> TableCell:
@@ -181,8 +191,9 @@ def _message_cell(cell: CellSummary, layout: _Layout, span: int, notes: Notes) -
     )
 
 
-def _rates(cell: CellSummary, notes: Notes) -> tuple[TableCell, ...]:
+def _rates(cell: CellSummary, layout: _Layout, notes: Notes) -> tuple[TableCell, ...]:
     achieved = cells_of(cell, (_ACHIEVED,), notes)
+    goodput = cells_of(cell, (_GOODPUT,), notes) if layout.goodput else ()
     most = cell.count("in_flight_max_count")
     in_flight = numbers.ABSENT if most is None else numbers.count(most)
     flight = TableCell(
@@ -190,8 +201,8 @@ def _rates(cell: CellSummary, notes: Notes) -> tuple[TableCell, ...]:
     )
     if cell.load.has_schedule:
         offered = numbers.ABSENT if cell.offered_rps is None else numbers.short(cell.offered_rps)
-        return (TableCell(offered, label="Offered/s", css="n"), *achieved, flight)
-    return (*achieved, *cells_of(cell, (BOUND,), notes), flight)
+        return (TableCell(offered, label="Offered/s", css="n"), *achieved, *goodput, flight)
+    return (*achieved, *cells_of(cell, (BOUND,), notes), *goodput, flight)
 
 
 def _timing_columns(layout: _Layout) -> Iterator[TableColumn]:
@@ -203,11 +214,12 @@ def _timing_columns(layout: _Layout) -> Iterator[TableColumn]:
         yield from columns_of((_SELF_REPORTED,))
 
 
-def _rate_columns(load: Load) -> tuple[TableColumn, ...]:
+def _rate_columns(load: Load, layout: _Layout) -> tuple[TableColumn, ...]:
     offered = number_column("offered", "Offered/s")
     pair = (offered, *columns_of((_ACHIEVED,))) if load.has_schedule else columns_of((_ACHIEVED, BOUND))
     return (
         *pair,
+        *(columns_of((_GOODPUT,)) if layout.goodput else ()),
         number_column("max in flight / limit", "Max in flight / limit"),
         number_column("runs accepted", "Runs accepted"),
         number_column("errors", "Errors"),
@@ -215,4 +227,5 @@ def _rate_columns(load: Load) -> tuple[TableColumn, ...]:
 
 
 _SELF_REPORTED = Show("self_reported_ms", percentiles=("p50",))
+_GOODPUT = Show("goodput_rps", title="Goodput/s")
 _ACHIEVED = Show("achieved_rps", title="Achieved/s")

@@ -59,7 +59,8 @@ def cells_text(summary: Summary, names: Names, cells: Sequence[CellSummary]) -> 
         heading = f"{title(names, group[-1])}, {how}, ms\n{drivers_text(group)}\n{cores_text(summary)}{warning}"
         heads = _heads(names, group)
         first = _set([*heads, *_leading(group, notes), *_outcome_columns(notes)], rows)
-        second = _set([*heads, *_beside(group, notes)], rows)
+        goodput = [_number(Show("goodput_rps"), notes)] if summary.provenance.goodput is not None else []
+        second = _set([*heads, *_beside(group, notes), *goodput], rows)
         parts.append("\n\n".join(part for part in (heading, first, second, _notes_text(notes)) if part))
     return "\n\n".join(parts)
 

@@ -30,6 +30,7 @@ from weighbridge.publish.text.wording import (
     absence_text,
     drift_remark,
     failed_remark,
+    goodput_text,
     grade_text,
     leading,
     reason_text,
@@ -89,6 +90,7 @@ def _remarks(summary: Summary, names: Names, cells: list[CellSummary]) -> list[s
         f"{value_text(summary).capitalize()}; in brackets behind a median stands {spread_text(summary)}: {ONE_BOOT}."
     )
     lines += _distance_line(cells)
+    lines += filter(None, (goodput_text(summary.provenance.goodput),))
     if summary.loaded_machine:
         lines.append(f"{loaded_detail(summary)}.")
     if STATUSES[summary.status]:

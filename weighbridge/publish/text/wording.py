@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from weighbridge.judge.run.sentences import failed_text
 from weighbridge.matrix.model import Grade
+from weighbridge.matrix.requests import GoodputBounds
 from weighbridge.publish.text import numbers
 from weighbridge.publish.text.sanitise import plain
 from weighbridge.record.coded import CampaignWarning
@@ -80,6 +81,20 @@ FIDELITIES: Mapping[str, str] = MappingProxyType(
         "differs": "differs",
     }
 )
+
+
+def goodput_text(bounds: GoodputBounds | None) -> str:
+    """Return within which bounds responses count as goodput, in a sentence; empty where none are stated."""
+    if bounds is None:
+        return ""
+    parts = []
+    if bounds.ttft_s is not None:
+        parts.append(f"the first content of a stream within {numbers.duration(bounds.ttft_s)}")
+    if bounds.end_s is not None:
+        parts.append(f"the end within {numbers.duration(bounds.end_s)}")
+    if not parts:
+        return ""
+    return f"Goodput counts good responses that came in time, from their intended start: {numbers.listed(parts)}."
 
 
 def grade_text(grade: Grade) -> str:

@@ -20,8 +20,10 @@ from tests.golden.campaigns import (
     whole,
     without,
 )
+from weighbridge.matrix.requests import GoodputBounds
 from weighbridge.publish.site.page import campaign_of
 from weighbridge.publish.site.site import files
+from weighbridge.publish.terminal.terminal import campaign_text
 from weighbridge.publish.text.sanitise import code, link, markdown, plain
 from weighbridge.record.figures import Absent, Figure
 
@@ -344,3 +346,16 @@ def test_a_campaign_of_the_baseline_alone_is_a_page() -> None:
     assert b"the provider died" in files([summary([gone])])["index.html"]
     alone = summary([cell("direct", rate(50), achieved_rps=Figure(value=50.0))])
     assert "no cost to report" in campaign_of(alone, "c1").answer[1]
+
+
+def test_goodput_stands_with_its_bounds() -> None:
+    """A column and a sentence where the matrix states bounds, and none of both where it does not."""
+    found = summary([cell("direct", rate(20)), cell("reference", rate(20))])
+    bounded = found.changed(provenance=found.provenance.changed(goodput=GoodputBounds(0.2, 1.0)))
+    table = campaign_of(bounded, "c1").tables[0]
+    place = [one.full for one in table.columns].index("Goodput/s")
+    assert [row.cells[place].text for row in table.sections[0].rows[1:]] == ["20.0"]
+    said = "the first content of a stream within 200 ms and the end within 1 s."
+    assert any(text.endswith(said) for text in table.caption)
+    assert said in campaign_text(bounded)
+    assert not any("Goodput" in column.full for column in campaign_of(found, "c1").tables[0].columns)
