@@ -80,7 +80,7 @@ def load_tables(summary: Summary, names: Names, anchor: str) -> tuple[Table, ...
 def _layout(cells: list[CellSummary], summary: Summary) -> _Layout:
     added = shown(map(Show, BY_MODE[cells[0].mode]), cells)
     # The headline is set apart; with two added times the response time stands in the table of streams.
-    lead = [replace(group, css="lead") for group in (added or [SHIFT_COLUMNS])]
+    lead = [replace(group, css=f"lead {group.css}".strip()) for group in (added or [SHIFT_COLUMNS])]
     groups = [*lead, *([SHIFT_COLUMNS] if added else []), *([RESPONSE_COLUMNS] if len(added) < 2 else [])]
     claims, goodput = bool(shown([_SELF_REPORTED], cells)), summary.provenance.goodput is not None
     return _Layout(tuple(groups), claims, summary.status, goodput)

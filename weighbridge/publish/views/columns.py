@@ -114,8 +114,8 @@ def _no_bound(cell: CellSummary) -> Absent:
 
 
 BOUND = Show("littles_rps", title="N ÷ mean response time, per s", label="N ÷ mean", absent=_no_bound)
-RESPONSE_COLUMNS = Show("response_ms", small=_beside_response)
-SHIFT_COLUMNS = Show("shift_ms", small=_beside_shift)
+RESPONSE_COLUMNS = Show("response_ms", css="beside", small=_beside_response)
+SHIFT_COLUMNS = Show("shift_ms", css="beside", small=_beside_shift)
 
 
 def shown(columns: Iterable[Show], cells: Sequence[CellSummary]) -> tuple[Show, ...]:
