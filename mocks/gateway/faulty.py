@@ -15,7 +15,7 @@ from pathlib import Path
 
 from mocks.contract import CHAT_PATH
 from mocks.gateway.config import read_config
-from mocks.gateway.faults import answers, connections, delays, processes, repace, stall, streams, values
+from mocks.gateway.faults import answers, connections, delays, lock, processes, repace, stall, streams, values
 from mocks.gateway.faults.ground_truth import BuildFault, GroundTruth
 from mocks.gateway.proxy import READY_PATH, ProviderClient
 from mocks.gateway.service import GatewayServer
@@ -43,6 +43,7 @@ FAULTS: Mapping[str, BuildFault] = {
     "coalesce": streams.coalesce,
     "drop-chunk": streams.drop_chunk,
     "heavy": streams.heavy,
+    "lock": lock.lock,
     "re-pace": repace.repace,
     "stall": stall.stall,
     "error500": answers.error500,

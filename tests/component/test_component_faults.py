@@ -100,7 +100,7 @@ def test_what_works_is_valid(measured: tuple[Project, Ran], cell: str) -> None:
         ),
         (_cell("hang-130", "plain", RATE), "errored", "errors", "timeout"),
         (_cell("error500", "plain", CLIENTS), "not_served", "not_served", "status 500"),
-        (_cell("error500-10", "plain", CLIENTS), "errored", "errors", "of 22 requests failed"),
+        (_cell("error500-10", "plain", CLIENTS), "errored", "errors", "of 44 requests failed"),
         (_cell("error500-10", "plain", CLIENTS), "errored", "errors", "× status 500"),
         (
             _cell("html", "plain", CLIENTS),

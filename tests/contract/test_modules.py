@@ -28,7 +28,7 @@ _BY_FILE: Mapping[str, str] = {
         load.probe.program.connection load.probe.program.response
     """,
     "unit/judge/cell/test_cell_probe.py": """
-        judge.figures.fidelity judge.figures.row_masks judge.run.probe_flags record.arrays
+        judge.figures.fidelity judge.figures.row_masks judge.run.probe_flags
     """,
     "unit/judge/cell/test_summarise.py": """
         judge.cell.cell judge.cell.enough_runs judge.cell.failed_windows judge.run.background_load
@@ -54,7 +54,7 @@ _BY_FILE: Mapping[str, str] = {
     """,
     "unit/load/test_captures.py": """
         load.oha.formats load.oha.remarks load.oha.report load.oha.samples load.oha.verdict load.reports.spreads
-        load.wrk.counts load.wrk.report record.arrays
+        load.wrk.counts load.wrk.report
     """,
     "unit/load/wrk/test_wrk.py": """
         load.contract.patience load.reports.outputs load.wrk.formats

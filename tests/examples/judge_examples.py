@@ -37,9 +37,9 @@ def detail_of(found: Judgement | RunRecord) -> str:
     return "" if found.reason is None else found.reason.detail
 
 
-def rate_load(rate_rps: float, request_count: int, connections: int = 32) -> Load:
+def rate_load(rate_rps: float, request_count: int, connections: int = 32, warmup_count: int = 0) -> Load:
     """Open loop of `request_count` measured requests."""
-    return RateLoad(rate_rps, request_count / rate_rps, request_count, connections, 25, 60.0)
+    return RateLoad(rate_rps, request_count / rate_rps, request_count, connections, warmup_count, 60.0)
 
 
 def clients_load(clients: int, request_count: int) -> Load:

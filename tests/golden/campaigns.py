@@ -64,7 +64,8 @@ def spread_figure(value: float, low: float, high: float) -> Figure:
 
 def rate(per_second: float) -> Load:
     """An open loop."""
-    return RateLoad(per_second, 30.0, round(30 * per_second), max(32, round(per_second / 5)), 25, 60.0)
+    count, cap = round(30 * per_second), max(32, round(per_second / 5))
+    return RateLoad(per_second, 30.0, count, cap, 25, 60.0, arrivals="even")
 
 
 def clients(number: int, count: int = 1000) -> Load:

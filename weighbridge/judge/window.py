@@ -21,7 +21,7 @@ class Trace:
     """Every request as a probe saw it, of responses that the provider sent as `answer` says.
 
     `provider` are the provider's own rows of the window: without them retries and unknown stamps are not told.
-    The first `trim_count` requests by sent start opened the connections and are left out of every time.
+    The first `trim_count` requests by sent start warmed up or opened the connections, and are left out of every time.
     `late_turns` are those of the probe's own loop.
     """
 

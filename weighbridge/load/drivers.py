@@ -31,7 +31,11 @@ STAMP_READER = next(name for name, driver in DRIVERS.items() if driver.capabilit
 # The same for the matrix, which imports no driver.
 TRAITS: Drivers = MappingProxyType(
     {
-        name: DriverTraits(loads=driver.capabilities.loads, sees_stamps=driver.capabilities.sees_stamps)
+        name: DriverTraits(
+            loads=driver.capabilities.loads,
+            sees_stamps=driver.capabilities.sees_stamps,
+            arrivals=driver.capabilities.arrivals,
+        )
         for name, driver in DRIVERS.items()
     }
 )

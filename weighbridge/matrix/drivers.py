@@ -11,16 +11,21 @@ from typing import Annotated
 
 from pydantic import AfterValidator, ValidationInfo
 
+from weighbridge.matrix.arrivals import ARRIVALS, Arrivals
 from weighbridge.matrix.strict import refused, shown
 from weighbridge.matrix.suggest import listed, nearest
 
 
 @dataclass(frozen=True)
 class DriverTraits:
-    """What a driver can do: the kinds of load that it drives, and whether it sees the provider's stamps itself."""
+    """What a driver can do: the kinds of load that it drives, and whether it sees the provider's stamps itself.
+
+    `arrivals` are the ways in which it spaces the requests of a rate, its own way first.
+    """
 
     loads: frozenset[str]
     sees_stamps: bool
+    arrivals: tuple[Arrivals, ...] = ARRIVALS
 
 
 # By name, in the order in which messages list them.

@@ -91,7 +91,7 @@ def window_s(cell: Cell) -> float:
     """Return the expected seconds of one window of `cell`: warm-up, load and what stands around them."""
     added_s = 0.0 if cell.is_baseline else ADDED_S
     answer_s = cell.answer.provider_time_s(cell.mode) + added_s
-    warmup_s = -(-cell.load.warmup_count // cell.load.connections) * answer_s
+    warmup_s = -(-cell.load.warmup_before_count // cell.load.connections) * answer_s
     expected_s = cell.load.expected_s(cell.answer, cell.mode, added_s=added_s)
     return WINDOW_S + warmup_s + expected_s + _pass_s(cell, added_s)
 

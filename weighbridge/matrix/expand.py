@@ -137,10 +137,11 @@ def _product(loaded: LoadedMatrix, gateways: Sequence[_ListedGateway]) -> Iterat
 def _windows(loaded: LoadedMatrix) -> Iterator[_WithoutLane]:
     matrix = loaded.matrix
     companion = companion_of(matrix.driver, loaded.drivers)
+    arrivals = loaded.drivers[driver_of("rate", matrix.driver, loaded.drivers)].arrivals
     for mode in matrix.modes:
         for payload_name, payload in matrix.payloads.items():
             for answer in _answers(matrix):
-                target = Target(answer, answer == next(_answers(matrix)), mode, companion)
+                target = Target(answer, answer == next(_answers(matrix)), mode, companion, arrivals)
                 for load in matrix.loads.loads(target):
                     driver = driver_of(load.kind, matrix.driver, loaded.drivers)
                     behind = companion_of(driver, loaded.drivers)

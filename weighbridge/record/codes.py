@@ -293,8 +293,8 @@ FLAGS: Mapping[str, str] = MappingProxyType(
         "added time or of the shift.",
         "mock_late": "The mock provider's lateness p99 is above 10 % of the smallest difference shown: the p50 of an "
         "added time or of the shift.",
-        "rate_low": "Achieved is below 99 % of offered, but no backlog of 5 requests or more grew: the window is too "
-        "short, or its last responses too late, to call the lane saturated.",
+        "backlogged": "When the schedule ended, 5 requests or more and 1 % of all were unanswered, but the lane had "
+        "caught up in between: it is not called saturated.",
         "saturated_in_some_runs": "Some accepted runs did not keep the rate; most did.",
         "connections_full": "All connections were in use at one time.",
         "connections_unchecked": "Whether the connections or the lane limited the rate cannot be told without "

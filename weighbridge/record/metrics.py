@@ -159,8 +159,8 @@ _RATES: tuple[Metric, ...] = (
     Metric("offered_rps", "number", "1/s", "Offered", "Requests per second asked for; null for clients.", of=_RUN,
            short="offered"),
     Metric("achieved_rps", "value", "1/s", "Achieved",
-           "(answered − 1) ÷ (last end − first end), or answered ÷ wall; of a probe beside the driver its rate × "
-           "share answered × span of the schedule ÷ span of the ends is added.", short="achieved"),
+           "Of a rate: offered × share answered when the schedule ended; of clients: answers ÷ time while all were "
+           "busy; of a cut run answered ÷ wall.", short="achieved"),
     Metric("achieved_from", "word", "", "Achieved from",
            "What the achieved rate was taken from: samples or totals.",
            of=_RUN),
@@ -180,8 +180,8 @@ _RATES: tuple[Metric, ...] = (
            of=_CELL, loads="every", needs=("provider",)),
     Metric("request_count", "count", "count", "Requests",
            "Requests behind the percentiles, over the accepted runs.", merge="sum", loads="every"),
-    Metric("trimmed_count", "count", "count", "Left out", "Requests left out because they opened a connection.",
-           of=_RUN),
+    Metric("trimmed_count", "count", "count", "Left out",
+           "Requests left out of every time: warm-up, and one for each connection.", of=_RUN),
     Metric("error_count", "count", "count", "Errors",
            "Answers that are no 2xx, failures, and streams with chunks wrong; of a cell over all attempts.",
            merge="sum", loads="every", with_rejected=True),

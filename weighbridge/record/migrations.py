@@ -220,6 +220,7 @@ def _rate(flat: Raw) -> dict[str, Any]:
             "driver": "probe",
             "rate_rps": flat["rider_rps"],
             "connections": flat["rider_connections"],
+            "arrivals": "dithered",
         }
     return {
         "rate_rps": flat["rate_rps"],
@@ -230,6 +231,7 @@ def _rate(flat: Raw) -> dict[str, Any]:
         "timeout_s": NOT_REPORTED_S,
         "companion": companion,
         "no_companion": flat.get("no_rider"),
+        "arrivals": "dithered" if flat.get("driver") == "probe" else "even",
         "kind": "rate",
     }
 

@@ -77,11 +77,14 @@ def test_what_a_recipe_does_not_claim_is_shown_and_not_run(tmp_path: Path) -> No
 
 
 def test_counts_of_a_load(tmp_path: Path) -> None:
-    """A rate measures rate × duration, clients have a connection each; a window asks for one more a connection."""
+    """A rate measures rate × duration, clients have a connection each.
+
+    A window asks for one more a connection, that of a rate for its warm-up too.
+    """
     by_id = {cell.id: cell.load for cell in cells(tmp_path)}
     rate, clients = by_id["beta.none.work.plain.rate-50"], by_id["beta.none.work.plain.clients-10"]
 
-    assert (rate.request_count, rate.connections, rate.window_count) == (1500, 32, 1500 + 32 + 5)
+    assert (rate.request_count, rate.connections, rate.window_count) == (1500, 32, 1500 + 25 + 32 + 5)
     assert rate.companion is not None
     assert rate.companion.connections == 5
     assert (clients.request_count, clients.connections, clients.window_count) == (1000, 10, 1010)
@@ -220,3 +223,28 @@ def test_other_loads_are_answered_as_the_matrix_says(tmp_path: Path) -> None:
 
     assert others
     assert all(cell.window_answer == cell.answer for cell in others)
+
+
+@pytest.mark.parametrize(
+    ("asked", "driver", "own", "beside"),
+    [
+        ("", "probe", "poisson", None),
+        (", arrivals: dithered", "probe", "dithered", None),
+        (", arrivals: even", "probe", "even", None),
+        ("", "oha", "even", "poisson"),
+        (", arrivals: dithered", "oha", "even", "dithered"),
+        ("", "wrk", "even", "poisson"),
+    ],
+)
+def test_arrivals_are_those_that_are_asked_for_as_far_as_a_driver_can(
+    tmp_path: Path, asked: str, driver: str, own: str, beside: str | None
+) -> None:
+    """The probe spaces its requests as the matrix says, driving or riding along; oha and wrk space theirs evenly."""
+    found = cells(tmp_path, ("duration: 30s", f"duration: 30s{asked}"), ("runs: 3", f"runs: 3\ndriver: {driver}"))
+    loads = [cell.load for cell in found if cell.load.kind == "rate"]
+
+    assert {load.arrivals for load in loads} == {own}
+    assert {load.companion and load.companion.arrivals for load in loads} == {beside}
+    for load in loads:
+        parts = [part.load.arrivals for part in load.parts()]
+        assert parts == ([own] if beside is None else [own, beside])

@@ -49,8 +49,11 @@ ANSWERS = {"20ms": {"delay_s": 0.02, "chunk_count": 16, "gap_s": 0.005}}
 @pytest.mark.parametrize(
     ("flat", "load"),
     [
-        (FLAT, RateLoad(50.0, 30.0, 1500, 32, 0, 0.0, Companion("probe", 7.5, 5))),
-        (FLAT | {"rider_rps": None, "no_rider": "off"}, RateLoad(50.0, 30.0, 1500, 32, 0, 0.0, None, "off")),
+        (FLAT, RateLoad(50.0, 30.0, 1500, 32, 0, 0.0, Companion("probe", 7.5, 5, "dithered"), arrivals="even")),
+        (
+            FLAT | {"rider_rps": None, "no_rider": "off", "driver": "probe"},
+            RateLoad(50.0, 30.0, 1500, 32, 0, 0.0, None, "off", "dithered"),
+        ),
         (CLIENTS, ClientsLoad(10, 1500, 10, 0, 0.0)),
         (STREAMS, OpenStreamsLoad((0, 20, 50), 0.0, 0.0)),
     ],

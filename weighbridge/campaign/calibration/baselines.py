@@ -55,11 +55,11 @@ def direct_lane(setting: CalibrationContext, baselines: Baselines | None) -> Sch
 
 def driver_baselines(setting: CalibrationContext, baselines: Baselines) -> Schedule[tuple[DriverBaseline, ...]]:
     """Yield windows of each driver, interleaved; return the medians of service time above the provider's own."""
-    load = rate_load(baselines.rate_rps, baselines.request_count, _CONNECTIONS)
+    even = rate_load(baselines.rate_rps, baselines.request_count, _CONNECTIONS, arrivals="even")
     there = [driver for driver in baselines.drivers if driver in setting.programs.tools]
     turns = [there if number % 2 else list(reversed(there)) for number in range(1, baselines.window_count + 1)]
     cells = {
-        driver: setting.cell(f"baseline.{driver}", setting.direct, "plain", load, driver=driver) for driver in there
+        driver: setting.cell(f"baseline.{driver}", setting.direct, "plain", even, driver=driver) for driver in there
     }
     records = yield from _direct(setting, [[WindowSpec(cells[driver]) for driver in turn] for turn in turns])
     provider_ms = setting.answer.provider_time_s("plain") * 1000

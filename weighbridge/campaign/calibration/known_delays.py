@@ -72,7 +72,7 @@ def _runs(setting: CalibrationContext) -> list[_Run]:
         if cell is None or not record.accepted or cell.driver != STAMP_READER:
             continue
         stored = setting.stored(record, "")
-        trace = stored.trace(cell.mode, cell.answer, cell.load.connections)
+        trace = stored.trace(cell.mode, cell.answer, cell.load.left_out_count)
         found.append(_Run(cell, record.block, measured_lane(trace, timed_rows(trace), stored.truth())))
     return found
 

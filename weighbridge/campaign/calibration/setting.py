@@ -13,6 +13,7 @@ from weighbridge.judge.window import Trace
 from weighbridge.load.drivers import STAMP_READER
 from weighbridge.load.probe.program.output import LATE_TURNS, REQUESTS
 from weighbridge.load.probe.stored_tables import stored_table
+from weighbridge.matrix.arrivals import Arrivals
 from weighbridge.matrix.calibration import CONTROL, SETTING, Calibration
 from weighbridge.matrix.cells import BASELINE, Cell, LaneKey
 from weighbridge.matrix.loads import ClientsLoad, Load, RateLoad
@@ -117,8 +118,15 @@ class StoredRun:
         return read_delay_rows(place.read_bytes(), origin=str(place))
 
 
-def rate_load(rate_rps: float, request_count: int, connections: int, warmup_count: int = _WARMUP_COUNT) -> RateLoad:
-    """Return an open loop of so many measured requests."""
+def rate_load(
+    rate_rps: float,
+    request_count: int,
+    connections: int,
+    warmup_count: int = _WARMUP_COUNT,
+    *,
+    arrivals: Arrivals = "dithered",
+) -> RateLoad:
+    """Return an open loop of so many measured requests; dithered, for what is alone in its window needs no queue."""
     return RateLoad(
         rate_rps=rate_rps,
         duration_s=request_count / rate_rps,
@@ -126,6 +134,7 @@ def rate_load(rate_rps: float, request_count: int, connections: int, warmup_coun
         connections=connections,
         warmup_count=warmup_count,
         timeout_s=_TIMEOUT_S,
+        arrivals=arrivals,
     )
 
 

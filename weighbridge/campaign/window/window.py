@@ -136,8 +136,11 @@ def _planned(rig: Rig, lane: Lane, plan: WindowPlan, number: int) -> ClientPlan:
 
 
 def _warm_up(rig: Rig, lead: ClientPlan, plan: WindowPlan) -> None:
-    """Run the cell's own warm-up by the leading client, with prompts of its own; its results are thrown away."""
-    if not lead.plan.load.warmup_count:
+    """Run the warm-up that stands before a window by the leading client, with prompts of its own.
+
+    Its results are thrown away. That of a rate runs into the window and is a part of its schedule.
+    """
+    if not lead.plan.load.warmup_before_count:
         return
     load = _warm_up_load(lead.plan.load)
     out = rig.scratch / "window" / "warmup"
@@ -149,10 +152,10 @@ def _warm_up(rig: Rig, lead: ClientPlan, plan: WindowPlan) -> None:
 
 
 def _warm_up_load(load: Load) -> ClientsLoad:
-    clients = max(1, min(load.connections, load.warmup_count, _WARMUP_CLIENTS))
+    clients = max(1, min(load.connections, load.warmup_before_count, _WARMUP_CLIENTS))
     return ClientsLoad(
         clients=clients,
-        request_count=max(1, load.warmup_count - clients),
+        request_count=max(1, load.warmup_before_count - clients),
         connections=clients,
         warmup_count=0,
         timeout_s=min(load.timeout_s, _WARMUP_TIMEOUT_S),
@@ -173,7 +176,7 @@ def _client(
         cpu_cores=driven.cpu_cores,
         report=reading.report if reading else None,
         samples=reading.samples if reading else None,
-        trace=_trace(reading, spec.load.connections, cell, rows),
+        trace=_trace(reading, spec.load.left_out_count, cell, rows),
         streams=reading.open_streams if reading else None,
         sees_stamps=spec.driver.capabilities.sees_stamps,
         prompts_sha256=driven.client.bodies.sha256,

@@ -1,8 +1,8 @@
 """Figures of one run from the request trace of the probe: added time, legs, streams, stamps.
 
-The rows behind a time are responses with a 2xx that the probe calls good, whose stamp is whole, without the first C
-by sent start (C = connections, as for every driver); nothing else is left out. What late turns of the probe's own
-loop may have done to a time stands beside it as bounds.
+The rows behind a time are responses with a 2xx that the probe calls good, whose stamp is whole, without the first
+by sent start (warm-up and connections, as for every driver); nothing else is left out. What late turns of the
+probe's own loop may have done to a time stands beside it as bounds.
 """
 
 from __future__ import annotations

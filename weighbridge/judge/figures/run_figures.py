@@ -11,6 +11,7 @@ from typing import Literal
 
 import numpy as np
 
+from weighbridge.judge.figures.backlog import answer_backlog
 from weighbridge.judge.figures.in_flight import in_flight_max
 from weighbridge.judge.figures.lateness import late_ns
 from weighbridge.judge.figures.looked_at import failed_count, looked_at, odd_sizes, sized_answers, sizes_known
@@ -46,11 +47,11 @@ class Throughput:
 def run_figures(window: Window) -> RunFigures | None:
     """Return the figures of one window; None where its leading client left no report, or one of no times.
 
-    The first C requests by sent start are left out of every timing (C = connections, at most the rows): each
-    of them opened a connection. Response time counts from the intended start, for clients it is the service
-    time. A cut rate window has no response time, for those who waited longest are missing. A request that
-    got no 2xx has no timing: it is an error. What a probe saw adds those of its trace. Rates and errors are
-    those of all clients together, every other figure here is the leading one's.
+    The first W + C requests by sent start are left out of every timing (at most the rows): W warm up where that runs
+    into the window, and each of C = connections opened one. Response time counts from the intended start, for
+    clients it is the service time. A cut rate window has no response time, for those who waited longest are missing.
+    A request that got no 2xx has no timing: it is an error. What a probe saw adds those of its trace. Rates and
+    errors are those of all clients together, every other figure here is the leading one's.
     """
     lead = window.lead
     if lead.report is None or not lead.load.measures_times:
@@ -92,8 +93,11 @@ def _rate(value_rps: float | None) -> FigureOrAbsent:
 
 def throughput(window: Window) -> Throughput:
     """Return achieved rate and goodput of all clients: the leading one's, and those of the others added to it."""
-    lead, *others = (client for client in window.clients if client.load.measures_times)
-    parts = [lead_rates(lead), *(companion_rates(client) for client in others if client.report is not None)]
+    parts = [
+        client_rates(client)
+        for number, client in enumerate(one for one in window.clients if one.load.measures_times)
+        if number == 0 or client.report is not None
+    ]
     return Throughput(
         _sum([part.achieved_rps for part in parts]),
         _sum([part.goodput_rps for part in parts]),
@@ -106,43 +110,34 @@ def _sum(parts: Sequence[float | None]) -> float | None:
     return sum(known) if len(known) == len(parts) else None
 
 
-def companion_rates(client: Client) -> Throughput:
-    """Return achieved rate and goodput of a client beside the leading one.
+def client_rates(client: Client) -> Throughput:
+    """Return achieved rate and goodput of one client.
 
-    Its rate × share answered × (span of the intended starts ÷ span of the ends): its arrivals are dithered, and of
-    few of them (answered − 1) ÷ span would scatter. From the totals, answered ÷ wall, where it was cut.
+    With a schedule its rate × the share that was answered when the schedule ended (METHOD section 2); without one a
+    closed loop counts while all of its clients were busy. From the totals, answered ÷ wall, where we cut the run or
+    have no samples.
     """
     samples, rate = client.samples, client.load.offered_rps
-    if client.cut or samples is None or rate is None:
-        return _from_totals(client)
-    mine = answered(samples) & np.isfinite(samples.end_s) & np.isfinite(samples.intended_s)
-    if np.count_nonzero(mine) < 2 or np.ptp(samples.end_s[mine]) <= 0:
-        return _from_totals(client)
-    share = int(np.count_nonzero(mine)) / client.load.window_count
-    achieved = rate * share * float(np.ptp(samples.intended_s[mine]) / np.ptp(samples.end_s[mine]))
-    good = None if client.report is None else client.report.success_count
-    return Throughput(achieved, None if good is None else achieved * good / int(np.count_nonzero(mine)), "samples")
-
-
-def lead_rates(client: Client) -> Throughput:
-    """Return achieved rate and goodput of the leading client.
-
-    With arrivals (answered − 1) ÷ (last end − first end) over all responses; a closed loop counts while all of its
-    clients were busy. From the totals, answered ÷ wall, where we cut the run or have no samples.
-    """
-    samples = client.samples
     if samples is None or (client.cut and client.window_wall_s):
         return _from_totals(client)
     ends = np.sort(samples.end_s[answered(samples) & np.isfinite(samples.end_s)])
-    if client.load.has_schedule:
-        counted, span_s = len(ends) - 1, float(np.ptp(ends)) if len(ends) else 0.0
+    found = answer_backlog(client)
+    if found is not None and rate is not None:
+        achieved = rate * found.answered_share
     else:
-        counted, span_s = _answers_in(ends, busy_span(samples, client.load.concurrency))
-    if counted < 1 or span_s <= 0:
-        return _from_totals(client)
-    achieved = counted / span_s
+        counted, span_s = _counted(client, samples, ends)
+        if counted < 1 or span_s <= 0:
+            return _from_totals(client)
+        achieved = counted / span_s
     whole = int(np.count_nonzero(sized_answers(samples)))
-    return Throughput(achieved, achieved * whole / len(ends), "samples")
+    return Throughput(achieved, achieved * whole / len(ends) if len(ends) else 0.0, "samples")
+
+
+def _counted(client: Client, samples: SampleTable, ends_s: Floats) -> tuple[int, float]:
+    """Return responses and the seconds in which they ended: between the first and the last, or of busy clients."""
+    if client.load.has_schedule:
+        return len(ends_s) - 1, float(np.ptp(ends_s)) if len(ends_s) else 0.0
+    return _answers_in(ends_s, busy_span(samples, client.load.concurrency))
 
 
 def busy_span(samples: SampleTable, clients: int) -> tuple[float, float] | None:
@@ -196,7 +191,7 @@ def _timings(client: Client, report: LoadReport) -> Values:
         return _timings_of_report(client, report)
     # Masks instead of tables: of a million rows each copy of all columns is 64 MB.
     samples = client.samples
-    kept = untrimmed(samples, client.load.connections)
+    kept = untrimmed(samples, client.load.left_out_count)
     if not kept.any():
         return dict.fromkeys(TIMES, ALL_LEFT_OUT)
     rows = kept & good_answers(samples)
@@ -281,7 +276,7 @@ def _from_totals(client: Client) -> Throughput:
 def _trimmed_count(client: Client) -> int:
     if client.samples is None:
         return 0
-    return min(client.load.connections, int(np.count_nonzero(np.isfinite(client.samples.sent_s))))
+    return min(client.load.left_out_count, int(np.count_nonzero(np.isfinite(client.samples.sent_s))))
 
 
 def _behind(*timings: FigureValue) -> int:

@@ -62,8 +62,8 @@ def _flags(inputs: Attempted, rate: RateCheck | None) -> Iterator[str]:
     yield from rig_limits.flags(inputs)
     if rate is None:
         return
-    if rate.low:
-        yield "rate_low"
+    if rate.backlogged:
+        yield "backlogged"
     if rate.connections_full:
         yield "connections_full"
     if rate.missed and inputs.window is not None and any(map(timeout_count, inputs.window.reports)):

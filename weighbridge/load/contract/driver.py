@@ -13,6 +13,7 @@ from typing import Protocol
 from weighbridge.command import Command, OnPath
 from weighbridge.load.contract.formats import Formats
 from weighbridge.load.contract.reading import ReportReading
+from weighbridge.matrix.arrivals import Arrivals
 from weighbridge.matrix.loads import Load
 from weighbridge.matrix.recipe import OverheadHeader
 from weighbridge.matrix.requests import Mode
@@ -22,7 +23,8 @@ from weighbridge.matrix.requests import Mode
 class Capabilities:
     """What a driver can support; a figure it cannot support is absent with a reason.
 
-    `ceiling_count` is how many requests it gets to see how many per second the mock provider can serve.
+    `arrivals` are the ways in which it spaces the requests of a rate. `ceiling_count` is how many requests it gets to
+    see how many per second the mock provider can serve.
     """
 
     loads: frozenset[str]
@@ -30,6 +32,7 @@ class Capabilities:
     unique_prompts: bool
     gaps: bool
     sees_stamps: bool = False
+    arrivals: tuple[Arrivals, ...] = ("even",)
     ceiling_count: int = 1_000
 
 

@@ -19,6 +19,7 @@ from weighbridge.load.probe.formats import FORMATS
 from weighbridge.load.probe.program.output import REPORT, SAMPLES
 from weighbridge.load.probe.program.plan import ProbeLane, ProbePlan, Timeouts
 from weighbridge.load.reports.document import read_as
+from weighbridge.matrix.arrivals import ARRIVALS
 
 # The Python files that make the probe.
 PROGRAM_FOLDER = Path(__file__).parent / "program"
@@ -43,6 +44,7 @@ class Probe:
         unique_prompts=True,
         gaps=True,
         sees_stamps=True,
+        arrivals=ARRIVALS,
         ceiling_count=4_000,
     )
 
@@ -95,6 +97,7 @@ def probe_plan(plan: LoadPlan) -> ProbePlan:
         bodies=plan.bodies,
         out_dir=plan.out_dir,
         ready=plan.ready,
+        arrivals=load.arrivals or ARRIVALS[0],
         timeouts=Timeouts(min(limit_s, _CONNECT_LIMIT_S), limit_s, limit_s, limit_s, limit_s),
     )
 

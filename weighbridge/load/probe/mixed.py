@@ -18,11 +18,7 @@ _PROBE = Probe()
 
 @dataclass(frozen=True)
 class MixedProbe:
-    """The probe with lanes of its own in the place of the plan's one; `seed` fixes arrivals and draws.
-
-    Arrivals are Poisson. Dithered ones keep their distance: a request that goes on at once would meet others more
-    rarely than one that slept first, and the difference (20 µs at the median, 50 at p95) would look like an error.
-    """
+    """The probe with lanes of its own in the place of the plan's one; `seed` fixes arrivals and draws."""
 
     lanes: tuple[ProbeLane, ...]
     seed: int
@@ -34,7 +30,7 @@ class MixedProbe:
     def command(self, plan: LoadPlan) -> Command:
         """Program and plan of one window over all lanes."""
         command = _PROBE.command(plan)
-        mixed = replace(probe_plan(plan), lanes=self.lanes, seed=self.seed, arrivals="poisson").to_json()
+        mixed = replace(probe_plan(plan), lanes=self.lanes, seed=self.seed).to_json()
         return replace(command, files=dict.fromkeys(command.files, mixed))
 
     def outputs(self, plan: LoadPlan, exit_code: int, stderr: bytes) -> LoadOutputs:

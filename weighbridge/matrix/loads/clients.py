@@ -57,6 +57,17 @@ class ClientsLoad:
     offered_rps: ClassVar[None] = None
     companion: ClassVar[None] = None
     no_companion: ClassVar[None] = None
+    arrivals: ClassVar[None] = None
+
+    @property
+    def warmup_before_count(self) -> int:
+        """Return how many requests warm up before the window opens."""
+        return self.warmup_count
+
+    @property
+    def left_out_count(self) -> int:
+        """Return how many requests, the first by their start, are left out of every time."""
+        return self.connections
 
     @property
     def name(self) -> str:

@@ -18,6 +18,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, ConfigDict, Field
 
 from weighbridge import quantiles
+from weighbridge.matrix.arrivals import Arrivals
 from weighbridge.matrix.strict import STRICT, refused, shown
 
 # What a matrix may say: by the rule above, not at all, or requests per second.
@@ -44,6 +45,7 @@ class Companion:
     driver: Annotated[str, Field(description="Name of its driver.")]
     rate_rps: Annotated[float, Field(description="Its part of the offered rate, requests/s.")]
     connections: Annotated[int, Field(description="Its own cap on connections, beside the driver's.")]
+    arrivals: Annotated[Arrivals, Field(description="How its requests are spaced.")] = "poisson"
 
     def window_count(self, whole_count: int, whole_rps: float) -> int:
         """Return how many of a window's requests it sends, so that it lasts as long as the driver."""
@@ -52,29 +54,32 @@ class Companion:
 
 @dataclass(frozen=True)
 class Whole:
-    """The load that is to be shared: its rate, length, measured requests and cap on connections."""
+    """The load that is to be shared: its rate, length, measured and warm-up requests, and cap on connections."""
 
     rate_rps: float
     duration_s: float
     request_count: int
     connections: int
+    warmup_count: int = 0
 
 
-def companion_for(whole: Whole, driver: str, asked: CompanionRate) -> Companion | str:
-    """Return the companion of a load by this driver, or the reason why it has none."""
+def companion_for(whole: Whole, driver: str, asked: CompanionRate, arrivals: Arrivals = "poisson") -> Companion | str:
+    """Return the companion of a load by this driver with these arrivals, or the reason why it has none."""
     if asked == "off":
         return OFF
     rate_rps = _auto_rps(whole) if asked == "auto" else float(asked)
-    own = Companion(driver, rate_rps, _connections(whole, rate_rps))
-    together = whole.request_count + whole.connections + own.connections
+    own = Companion(driver, rate_rps, _connections(whole, rate_rps), arrivals)
+    together = whole.request_count + whole.connections + own.connections + whole.warmup_count
+    warmup_count = own.window_count(whole.warmup_count, whole.rate_rps)
     own_window = own.window_count(together, whole.rate_rps) if rate_rps > 0 else own.connections
-    count = own_window - own.connections
+    count = own_window - own.connections - warmup_count
     if count < USEFUL_COUNT:
         return (
             f"a probe beside the driver would have {max(0, count)} samples in a window at a share of {rate_rps:g}/s; "
             f"{USEFUL_COUNT} are the least that give a median"
         )
-    if 2 * (together - own_window - whole.connections) < whole.request_count:
+    rest = together - own_window - whole.connections - (whole.warmup_count - warmup_count)
+    if 2 * rest < whole.request_count:
         return "a probe beside the driver would leave it less than half of the requests"
     return own
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Generic, Literal, TypeVar
 
 from weighbridge.errors import InputError, Place
+from weighbridge.matrix.arrivals import ARRIVALS, Arrivals
 from weighbridge.matrix.requests import AnswerSpec, Mode
 from weighbridge.matrix.strict import duration, whole
 from weighbridge.matrix.yamltext import KeyPath
@@ -33,12 +34,16 @@ class LoadPart(Generic[Driven_co]):
 
 @dataclass(frozen=True)
 class Target:
-    """What loads are made for: a response (of the matrix, in its order) in a mode, and the driver beside its own."""
+    """What loads are made for: a response (of the matrix, in its order) in a mode, and the driver beside its own.
+
+    `arrivals` are those that the driver of rates can do, its own way first.
+    """
 
     answer: AnswerSpec
     is_first_answer: bool
     mode: Mode
     companion: str | None
+    arrivals: tuple[Arrivals, ...] = ARRIVALS
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,9 @@ class OpenStreamsLoad:
     offered_rps: ClassVar[None] = None
     companion: ClassVar[None] = None
     no_companion: ClassVar[None] = None
+    arrivals: ClassVar[None] = None
+    warmup_before_count: ClassVar[int] = 0
+    left_out_count: ClassVar[int] = 0
 
     @property
     def name(self) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
 from weighbridge.errors import InputError
+from weighbridge.matrix.arrivals import ARRIVALS, Arrivals
 from weighbridge.matrix.loads.companion import (
     AskedCompanion,
     Companion,
@@ -21,7 +22,8 @@ from weighbridge.matrix.loads.companion import (
 from weighbridge.matrix.loads.contract import CheckContext, LoadPart, Remark, Target, Timeout, Warmup, check_timeout
 from weighbridge.matrix.loads.samples import few_samples
 from weighbridge.matrix.requests import AnswerSpec, Mode
-from weighbridge.matrix.strict import STRICT, Strict, duration, number, refused, whole_or_auto
+from weighbridge.matrix.strict import STRICT, Strict, duration, number, refused, shown, whole_or_auto
+from weighbridge.matrix.suggest import listed, nearest
 from weighbridge.matrix.yamltext import KeyPath
 from weighbridge.units import DAY_S
 
@@ -43,6 +45,14 @@ def _rate_with_a_name(value: float) -> float:
     return value
 
 
+def _known_arrivals(value: Any) -> Any:
+    if value not in ARRIVALS:
+        suggestion = nearest(value, ARRIVALS) if isinstance(value, str) else ""
+        raise refused(f"{shown(value)} are no arrivals", f"expected {listed(ARRIVALS)}", suggestion)
+    return value
+
+
+AskedArrivals = Annotated[Arrivals, BeforeValidator(_known_arrivals)]
 PerSecond = Annotated[float, BeforeValidator(_rate_with_a_name), number(0.01, 100_000, "requests per second")]
 
 
@@ -50,8 +60,9 @@ PerSecond = Annotated[float, BeforeValidator(_rate_with_a_name), number(0.01, 10
 class RateLoad:
     """One arrival rate. With a companion rate and counts are those of both, `connections` are the driver's.
 
-    `request_count` is how many requests are measured; the window asks for `request_count + connections`, because
-    the first request on each connection pays its connect and is left out by rule.
+    `request_count` is how many requests are measured. The window asks for more, at the same rate and without a pause:
+    the warm-up comes first, and as many as there are connections are left out too, for the first request on each
+    pays its connect.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
@@ -60,7 +71,7 @@ class RateLoad:
     duration_s: Annotated[float, Field(description="Length of a window.")]
     request_count: Annotated[int, Field(description="Requests measured.")]
     connections: Annotated[int, Field(description="Cap on connections of the driver.")]
-    warmup_count: Annotated[int, Field(description="Requests before each window.")]
+    warmup_count: Annotated[int, Field(description="Requests at the front of each window that only warm up.")]
     timeout_s: Annotated[float, Field(description="Limit of one request.")]
     companion: Annotated[
         Companion | None, Field(description="A probe that takes a part of the rate; null without one.")
@@ -68,12 +79,15 @@ class RateLoad:
     no_companion: Annotated[str | None, Field(description="Why there is none where the driver sees no stamps.")] = (
         None
     )
+    arrivals: Annotated[Arrivals, Field(description="How the driver spaces its requests.")] = "poisson"
     kind: Annotated[Literal["rate"], Field(description="An open loop.")] = "rate"
 
     has_schedule: ClassVar[bool] = True
     measures_times: ClassVar[bool] = True
     is_serial: ClassVar[bool] = False
     concurrency: ClassVar[int] = 1
+    # The warm-up runs into the window, so none is driven before it.
+    warmup_before_count: ClassVar[int] = 0
 
     @property
     def name(self) -> str:
@@ -93,7 +107,12 @@ class RateLoad:
     @property
     def window_count(self) -> int:
         """Return how many requests the window asks for."""
-        return self.request_count + self.connections + (self.companion.connections if self.companion else 0)
+        return self.request_count + self.left_out_count + (self.companion.connections if self.companion else 0)
+
+    @property
+    def left_out_count(self) -> int:
+        """Return how many of the driver's requests, the first by their start, are left out of every time."""
+        return self.warmup_count + self.connections
 
     def expected_s(self, _answer: AnswerSpec, _mode: Mode, *, added_s: float = 0.0) -> float:  # noqa: ARG002
         """Return how long the window takes on a lane that keeps up, whatever it adds to a request."""
@@ -109,26 +128,29 @@ class RateLoad:
         if own is None:
             return (LoadPart("driver", None, self),)
         own_count = own.window_count(self.window_count, self.rate_rps)
+        own_warmup = own.window_count(self.warmup_count, self.rate_rps)
         whole = self.without_companion()
         beside = replace(
             whole,
             rate_rps=own.rate_rps,
-            request_count=own_count - own.connections,
+            request_count=own_count - own.connections - own_warmup,
             connections=own.connections,
-            warmup_count=0,
+            warmup_count=own_warmup,
+            arrivals=own.arrivals,
         )
         main = replace(
             whole,
             # Rounded, for a difference of two decimal fractions is none.
             rate_rps=round(self.rate_rps - own.rate_rps, 9),
-            request_count=self.window_count - own_count - self.connections,
+            request_count=self.window_count - own_count - self.left_out_count + own_warmup,
+            warmup_count=self.warmup_count - own_warmup,
         )
         return (LoadPart("driver", None, main), LoadPart("companion", own.driver, beside))
 
-    def with_companion(self, driver: str, asked: CompanionRate) -> RateLoad:
+    def with_companion(self, driver: str, asked: CompanionRate, arrivals: Arrivals = "poisson") -> RateLoad:
         """Return the same load with a companion by this driver, or with the reason why it has none."""
-        whole = Whole(self.rate_rps, self.duration_s, self.request_count, self.connections)
-        found = companion_for(whole, driver, asked)
+        whole = Whole(self.rate_rps, self.duration_s, self.request_count, self.connections, self.warmup_count)
+        found = companion_for(whole, driver, asked, arrivals)
         return self.without_companion(found) if isinstance(found, str) else replace(self, companion=found)
 
     def without_companion(self, reason: str | None = None) -> RateLoad:
@@ -182,7 +204,11 @@ class RateSchema(Strict):
     duration_s: Annotated[float, duration(0.1, DAY_S)] = Field(
         alias="duration", description="Length of a window, such as 30s."
     )
-    warmup_count: Warmup = Field(default=25, alias="warmup", description="Requests before each window.")
+    warmup_count: Warmup = Field(
+        default=25,
+        alias="warmup",
+        description="Requests at the front of each window, at its rate, that only warm up.",
+    )
     # None: computed for each rate, mode and response.
     connections: Annotated[int | None, whole_or_auto(1, 20_000, "connections")] = Field(
         default=None, description="Cap on connections, or auto."
@@ -192,12 +218,18 @@ class RateSchema(Strict):
         default="auto",
         description="Part of the rate that the probe takes beside oha or wrk: auto, off, or requests per second.",
     )
+    arrivals: AskedArrivals = Field(
+        default="poisson",
+        description="How the probe spaces its requests, driving or beside a driver: poisson (at random, as users "
+        "come; exact in number), dithered (one in each slot) or even; oha and wrk always space theirs evenly.",
+    )
 
     def loads(self, target: Target) -> Iterator[RateLoad]:
         """Yield one load for each rate."""
         for rate_rps in self.per_second:
             load = self._load(rate_rps, target)
-            yield load if target.companion is None else load.with_companion(target.companion, self.companion)
+            beside = target.companion
+            yield load if beside is None else load.with_companion(beside, self.companion, self.arrivals)
 
     def lists(self) -> Iterator[tuple[KeyPath, Sequence[Hashable]]]:
         """Yield the rates, as cell ids name them."""
@@ -218,6 +250,7 @@ class RateSchema(Strict):
             connections=auto if self.connections is None else self.connections,
             warmup_count=self.warmup_count,
             timeout_s=self.timeout_s,
+            arrivals=self.arrivals if self.arrivals in target.arrivals else target.arrivals[0],
         )
 
     def _check_rate(self, around: CheckContext, number_: int, rate: float) -> None:

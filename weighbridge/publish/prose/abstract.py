@@ -11,7 +11,7 @@ from weighbridge.publish.calibration.abstract import calibration_abstract
 from weighbridge.publish.calibration.certificate import own_certificate
 from weighbridge.publish.prose.open_streams import open_streams_text
 from weighbridge.publish.text import numbers
-from weighbridge.publish.text.load_wording import LOAD_WORDS, load_text, loads_text
+from weighbridge.publish.text.load_wording import LOAD_WORDS, arrivals_text, load_text, loads_text
 from weighbridge.publish.text.sanitise import plain
 from weighbridge.publish.text.wording import grade_text
 from weighbridge.publish.views.cells import interval_text, reliable
@@ -75,6 +75,8 @@ def _costs(summary: Summary, names: Names) -> str:
         return open_streams_text(summary, names) or "No gateway was measured, so there is no cost to report."
     first = headline[0]
     load = "one client" if first.load.is_serial else load_text(first.load)
+    spaced = arrivals_text(first.load)
+    load += f" ({spaced})" if spaced else ""
     preposition = LOAD_WORDS[first.load.kind].preposition
     disk = f", disk {plain(first.disk, limit=40)}" if names.varies_disk else ""
     subjects = dict.fromkeys((cell.gateway, settings_text(cell.settings)) for cell in headline)

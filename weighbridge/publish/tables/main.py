@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from weighbridge.matrix.loads import Load
 from weighbridge.publish.text import numbers
-from weighbridge.publish.text.load_wording import LOAD_WORDS, by_kind
+from weighbridge.publish.text.load_wording import LOAD_WORDS, arrivals_sentences, by_arrivals, by_kind
 from weighbridge.publish.text.sanitise import plain
 from weighbridge.publish.text.wording import (
     ADDED_BASELINE_TEXT,
@@ -71,9 +71,9 @@ def load_tables(summary: Summary, names: Names, anchor: str) -> tuple[Table, ...
     tables = []
     for kind, of_kind in by_kind(summary.cells).items():
         for mode in _MODE_HEADINGS:
-            cells = [cell for cell in of_kind if cell.mode == mode]
-            if cells:
-                tables.append(_table(summary, names, cells, f"{anchor}-{kind}-{mode}"))
+            for number, cells in enumerate(by_arrivals([cell for cell in of_kind if cell.mode == mode])):
+                more = f"-{number + 1}" if number else ""
+                tables.append(_table(summary, names, cells, f"{anchor}-{kind}-{mode}{more}"))
     return tuple(tables)
 
 
@@ -96,7 +96,7 @@ def _table(summary: Summary, names: Names, cells: list[CellSummary], table_id: s
         id=table_id,
         title=f"{LOAD_WORDS[kind].heading}: {_MODE_HEADINGS[cells[0].mode]}",
         caption=(
-            " ".join(_caption(kind, layout)),
+            " ".join(_caption(cells, layout)),
             *filter(None, (goodput_text(summary.provenance.goodput),)),
             setting_text(summary, names, cells),
         ),
@@ -114,8 +114,9 @@ def _table(summary: Summary, names: Names, cells: list[CellSummary], table_id: s
     )
 
 
-def _caption(kind: str, layout: _Layout) -> Iterator[str]:
-    yield LOAD_WORDS[kind].caption
+def _caption(cells: list[CellSummary], layout: _Layout) -> Iterator[str]:
+    yield LOAD_WORDS[cells[0].load.kind].caption
+    yield from arrivals_sentences([cell.load for cell in cells])
     yield DISTANCE_TEXT
     if layout.groups[0].key != "shift_ms":
         yield ADDED_BASELINE_TEXT

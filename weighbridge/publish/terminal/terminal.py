@@ -22,7 +22,7 @@ from weighbridge.publish.prose.open_streams import open_streams_text
 from weighbridge.publish.tables.runs import ordered_cells, outcome_text
 from weighbridge.publish.terminal.cells import cells_text, label
 from weighbridge.publish.text import numbers
-from weighbridge.publish.text.load_wording import by_kind
+from weighbridge.publish.text.load_wording import arrivals_words, by_arrivals, by_kind
 from weighbridge.publish.text.sanitise import plain
 from weighbridge.publish.text.wording import (
     SHIFT_ALONE_TEXT,
@@ -71,7 +71,9 @@ def campaign_text(summary: Summary) -> str:
     names = names_of(summary)
     cells = ordered_cells(summary, names)
     parts = [f"{plain(summary.provenance.title, limit=120)}\n{plain(summary.campaign, limit=120)}"]
-    parts += [cells_text(summary, names, chosen) for chosen in by_kind(cells).values() if chosen]
+    parts += [
+        cells_text(summary, names, chosen) for of_kind in by_kind(cells).values() for chosen in by_arrivals(of_kind)
+    ]
     sentences, streams = answer(summary, names), open_streams_text(summary, names)
     costs = " ".join(sentences) if own_certificate(summary) is not None else sentences[1]
     parts += [
@@ -137,11 +139,11 @@ def plan_text(plan: PlanFacts) -> str:
     """Return the cells, order and cost of a plan, ending in a newline."""
     rows = [
         [plain(cell.id, limit=160), cell.driver, numbers.count(cell.load.request_count),
-         numbers.count(cell.load.connections), plain(cell.not_supported or "", limit=100)]
+         numbers.count(cell.load.connections), arrivals_words(cell.load), plain(cell.not_supported or "", limit=100)]
         for cell in plan.cells
     ]  # fmt: skip
-    heads = ["cell", "driver", "requests", "connections", "not supported because"]
-    parts = [_table(rows, heads, [_LEFT, _LEFT, _RIGHT, _RIGHT, _LEFT])]
+    heads = ["cell", "driver", "requests", "connections", "arrivals", "not supported because"]
+    parts = [_table(rows, heads, [_LEFT, _LEFT, _RIGHT, _RIGHT, _LEFT, _LEFT])]
     varies = varied(plan.cells)
     parts += [_block_text(number, block, varies) for number, block in enumerate(plan.blocks, start=1)]
     parts.append(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from weighbridge.matrix.arrivals import Arrivals
 from weighbridge.matrix.loads import LOADS, Load
 from weighbridge.publish.text import numbers
 from weighbridge.publish.text.wording import BOUND_TEXT
@@ -31,8 +32,32 @@ class LoadWords:
     size: Callable[[Load], str]
 
 
+# How the requests of a rate were spaced, as a row says it, and what that means under a table.
+_SPACED: Mapping[Arrivals, str] = {
+    "poisson": "at random",
+    "dithered": "dithered: shows little queueing",
+    "even": "evenly spaced: shows no queueing",
+}
+_SPACED_TEXT: Mapping[Arrivals, str] = {
+    "poisson": "Requests come at random (Poisson, exact in number), as users do, so waiting for each other is part "
+    "of every time.",
+    "dithered": "Requests are dithered, one at a random point of each slot: they hardly meet, so a gateway that "
+    "works off one at a time shows little of its queue.",
+    "even": "Requests are evenly spaced: they do not meet, so a gateway that works off one at a time shows no queue "
+    "until it is saturated.",
+}
+_BESIDE_TEXT: Mapping[Arrivals, str] = {
+    "poisson": "The added time beside them is that of the probe's own requests, which come at random in the same "
+    "seconds.",
+    "dithered": "The added time beside them is that of the probe's own requests, dithered in the same seconds.",
+    "even": "The added time beside them is that of the probe's own requests, evenly spaced in the same seconds.",
+}
+
+
 def _rates(loads: Sequence[Load]) -> str:
-    return f"at {numbers.listed([numbers.short(load.size) for load in loads])} requests per second"
+    spaced = dict.fromkeys(_SPACED[load.arrivals].partition(":")[0] for load in loads if load.arrivals is not None)
+    rates = numbers.listed([numbers.short(load.size) for load in loads])
+    return f"at {rates} requests per second ({numbers.listed(list(spaced))})"
 
 
 def _clients(loads: Sequence[Load]) -> str:
@@ -47,7 +72,7 @@ LOAD_WORDS: Mapping[str, LoadWords] = {
         preposition="At",
         how="open loop",
         heading="Open loop (fixed arrival rate)",
-        caption="Open loop: requests arrive at a fixed rate whether or not earlier ones are answered. "
+        caption="Open loop: requests arrive at a given rate whether or not earlier ones are answered. "
         "Response time counts from the intended start.",
         terminal="open loop (fixed arrival rate)",
         head=("offered", "/s"),
@@ -81,6 +106,33 @@ LOAD_WORDS: Mapping[str, LoadWords] = {
 def load_text(load: Load) -> str:
     """Return `50/s`, `10 clients` or `100 open streams`."""
     return LOAD_WORDS[load.kind].text(load)
+
+
+def arrivals_text(load: Load) -> str:
+    """Return how a rate was spaced, as a row says it: `evenly spaced: shows no queueing`; else nothing."""
+    return "" if load.arrivals is None else _SPACED[load.arrivals]
+
+
+def arrivals_words(load: Load) -> str:
+    """Return the words of a matrix for the spacing of a rate: `poisson`, `even, probe poisson`; else nothing."""
+    beside = "" if load.companion is None else f", {load.companion.driver} {load.companion.arrivals}"
+    return "" if load.arrivals is None else f"{load.arrivals}{beside}"
+
+
+def arrivals_sentences(loads: Sequence[Load]) -> tuple[str, ...]:
+    """Return what the spacing of the requests means, and that of the probe beside a driver."""
+    own = dict.fromkeys(load.arrivals for load in loads if load.arrivals is not None)
+    beside = dict.fromkeys(load.companion.arrivals for load in loads if load.companion is not None)
+    return (*(_SPACED_TEXT[one] for one in own), *(_BESIDE_TEXT[one] for one in beside))
+
+
+def by_arrivals(cells: Sequence[CellSummary]) -> tuple[list[CellSummary], ...]:
+    """Return the cells in groups of the same arrivals: what was spaced differently never shares a column."""
+    found: dict[tuple[Arrivals | None, Arrivals | None], list[CellSummary]] = {}
+    for cell in cells:
+        beside = cell.load.companion
+        found.setdefault((cell.load.arrivals, None if beside is None else beside.arrivals), []).append(cell)
+    return tuple(found.values())
 
 
 def by_kind(cells: Sequence[CellSummary]) -> dict[str, list[CellSummary]]:

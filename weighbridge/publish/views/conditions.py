@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from weighbridge.judge.stats.binomial import median_ranks
 from weighbridge.publish.text import numbers
-from weighbridge.publish.text.load_wording import load_text
+from weighbridge.publish.text.load_wording import arrivals_text, load_text
 from weighbridge.publish.text.sanitise import plain
 from weighbridge.publish.views.cells import ONE_BOOT
 from weighbridge.publish.views.headline import added_of
@@ -37,9 +37,11 @@ def setting_text(summary: Summary, names: Names, cells: Sequence[CellSummary]) -
 
 
 def drivers_text(cells: Sequence[CellSummary]) -> str:
-    """Tell who drove, and whose the added times are where it was another."""
+    """Tell who drove and how the requests were spaced, and whose the added times are where it was another."""
     drivers = dict.fromkeys(cell.driver for cell in cells)
     reported = f"Driven by {numbers.listed([_DRIVER_WORDS.get(driver, driver) for driver in drivers])}"
+    spaced = dict.fromkeys(text for cell in cells if (text := arrivals_text(cell.load)))
+    reported += f", {' or '.join(spaced)}" if spaced else ""
     has_companion = any(cell.load.companion and isinstance(added_of(cell), Timing) for cell in cells)
     whose = "; added time is measured by the companion probe, a part of the rate" if has_companion else ""
     return reported + whose

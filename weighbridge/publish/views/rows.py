@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from weighbridge.publish.text.load_wording import load_text
+from weighbridge.publish.text.load_wording import arrivals_text, load_text
 from weighbridge.publish.views.labels import Names, is_baseline, settings_text
 from weighbridge.publish.views.views import Section, TableCell, TableColumn, TableRow
 from weighbridge.record.summary import CellSummary
@@ -75,7 +75,7 @@ def ordered(names: Names, group: list[CellSummary]) -> list[CellSummary]:
 
 def _heads(names: Names, cell: CellSummary, *, again: bool, mark: str) -> tuple[TableCell, ...]:
     css = "again" if again else ""
-    load = TableCell(load_text(cell.load), label="Load", css=f"load {css}".strip())
+    load = TableCell(load_text(cell.load), label="Load", small=arrivals_text(cell.load), css=f"load {css}".strip())
     beside = (TableCell(text, label=heading, css=css) for heading, text in names.beside_load(cell))
     return (load, *beside, gateway_cell(names, cell, mark))
 

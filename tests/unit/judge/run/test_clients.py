@@ -25,7 +25,7 @@ from tests.examples.judge_examples import (
     with_client,
 )
 from tests.examples.trace_examples import EPOCH_NS, MS, US, S, plain, streams, tables
-from weighbridge.judge.figures.run_figures import companion_rates, run_figures
+from weighbridge.judge.figures.run_figures import client_rates, run_figures
 from weighbridge.judge.run.acceptance import judge_run
 from weighbridge.judge.window import Client, Trace, Window
 from weighbridge.matrix.loads import Load, OpenStreamsLoad, RateLoad
@@ -34,7 +34,7 @@ from weighbridge.record.figures import Absent, Timing
 from weighbridge.record.open_streams import OpenStreamsResult, OpenStreamsStep
 from weighbridge.record.probe_tables import EventTable, RequestTable
 
-LOAD = RateLoad(50.0, 30.0, 1500, 32, 25, 60.0).with_companion("probe", "auto")
+LOAD = RateLoad(50.0, 30.0, 1500, 32, 0, 60.0).with_companion("probe", "auto")
 MAIN, BESIDE = (part.load for part in LOAD.parts())
 
 
@@ -93,9 +93,9 @@ def test_a_faultless_run_counts() -> None:
     assert found.achieved_from == "samples"
 
 
-def test_dither_does_not_scatter_the_probes_rate() -> None:
+def test_arrivals_do_not_scatter_the_probes_rate() -> None:
     """A lane that responds to all alike serves the probe's part exactly, wherever in its slots its ends fell."""
-    rates = companion_rates(_window().clients[1])
+    rates = client_rates(_window().clients[1])
 
     assert rates.achieved_rps == rates.goodput_rps == pytest.approx(BESIDE.rate_rps, rel=1e-6)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,8 +20,9 @@ from tests.examples.judge_examples import (
     window,
     window_of,
 )
+from weighbridge.judge.figures.backlog import backlog
 from weighbridge.judge.figures.run_figures import run_figures
-from weighbridge.judge.run.offered_rate import RateCheck, check_rate, climb
+from weighbridge.judge.run.offered_rate import RateCheck, check_rate
 from weighbridge.judge.window import Window
 from weighbridge.load.read import read_report
 from weighbridge.matrix.loads import Load
@@ -35,16 +37,36 @@ def check(facts: Window, doubled_rps: float | None = None) -> RateCheck:
     return found
 
 
-def test_one_slow_last_answer_in_a_short_window_is_not_saturation() -> None:
-    """160 requests at 20/s whose last response takes 300 ms: achieved is 96.5 %, and yet no lane was saturated."""
+def test_one_slow_last_answer_in_a_short_window_is_no_backlog() -> None:
+    """160 requests at 20/s, the last of 300 ms: one of them is unanswered at the end, and that is all."""
     load = rate_load(20, 128)
     service = np.full(160, 0.02)
     service[-1] = 0.3
     facts = window(load, open_loop(load, service))
-    assert (run_figures(facts).known("achieved_rps") or 0) < 0.99 * 20
+    assert run_figures(facts).known("achieved_rps") == pytest.approx(20 * 159 / 160)
     found = check(facts)
     assert not found.missed
-    assert found.low
+    assert not found.backlogged
+
+
+def test_a_freeze_at_the_end_is_a_backlog_and_no_saturation() -> None:
+    """A lane of 20 ms answers nothing in the last 400 ms of 1,500 requests at 50/s: 20 of them wait, and no more."""
+    load = rate_load(50, 1468)
+    samples = open_loop(load, 0.02)
+    frozen = samples.end_s > 29.6
+    facts = window(load, replace(samples, end_s=np.where(frozen, samples.end_s + 0.6, samples.end_s)))
+    found = check(facts)
+    assert (found.missed, found.backlogged) == (False, True)
+    assert run_figures(facts).known("achieved_rps") == pytest.approx(50 * (1 - 20 / 1500), rel=0.002)
+
+
+def test_long_answers_under_way_are_no_backlog() -> None:
+    """Answers of two seconds leave 100 requests open at 50/s when the schedule ends, on a lane that adds nothing."""
+    load = rate_load(50, 468, connections=200)
+    facts = window(load, open_loop(load, 2.0))
+    found = check(facts)
+    assert (found.missed, found.backlogged) == (False, False)
+    assert run_figures(facts).known("achieved_rps") == 50
 
 
 @settings(max_examples=60, deadline=None)
@@ -164,14 +186,25 @@ def test_clients_offer_no_rate() -> None:
     assert check_rate(window(load, closed_loop(load, 0.02)), 500.0) is None
 
 
-def test_climb_of_a_steady_loss_is_the_backlog() -> None:
-    """Delays that rise by 10 ms per second over 30 s climb by 300 ms; eight values are too few to say."""
+def test_the_backlog_of_a_steady_loss() -> None:
+    """Delays that rise by 100 ms per second over 30 s at 30/s: 90 of 900 are unanswered, the last third 2 s later."""
     at = np.arange(900) / 30
-    found = climb(at, 0.02 + 0.01 * at)
+    found = backlog(at, at + 0.02 + 0.1 * at, 30.0)
     assert found is not None
-    assert found.climb_s == pytest.approx(0.3, rel=0.01)
-    assert found.significant
-    assert climb(at[:8], at[:8]) is None
+    assert found.unanswered_count == pytest.approx(900 * (1 - 1 / 1.1), abs=2)
+    assert found.rise_s == pytest.approx(2.0, rel=0.01)
+    assert found.is_saturated(30.0)
+    assert backlog(at * np.nan, at, 30.0) is None
+    assert backlog(at, at * np.nan, 30.0).unanswered_count == 900
+
+
+def test_a_lane_that_stops_answering_did_not_fall_behind() -> None:
+    """Of 160 requests the last 30 are never answered: a large backlog of failures, and no queue that grew."""
+    at = np.arange(160) / 60
+    done = np.where(np.arange(160) < 130, at + 0.02, np.nan)
+    found = backlog(at, done, 60.0)
+    assert found is not None
+    assert (found.unanswered_count, found.is_large, found.is_saturated(60.0)) == (30, True, False)
 
 
 @pytest.mark.parametrize(

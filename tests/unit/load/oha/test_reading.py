@@ -37,10 +37,10 @@ def _plan(folder: Path, load: Load, mode: str = "plain") -> LoadPlan:
 
 
 def test_a_rate_asks_for_a_fixed_number_with_correction(tmp_path: Path) -> None:
-    """N + C requests at R, corrected, no redirects, no compression, no time limit, bodies by the line."""
+    """W + N + C requests at R, corrected, no redirects, no compression, no time limit, bodies by the line."""
     argv = DRIVER.command(_plan(tmp_path, RATE)).argv
     asked = parse_argv(argv)
-    assert (asked.count, asked.duration_s, asked.rate_rps, asked.correction) == (1532, None, 50.0, True)
+    assert (asked.count, asked.duration_s, asked.rate_rps, asked.correction) == (1557, None, 50.0, True)
     assert (asked.in_flight_cap_count, asked.timeout_s) == (32, 60.0)
     joined = " ".join(argv)
     for part in ("-r 0", "--disable-compression", "--no-tui", "-m POST", "-T application/json", "-H authorization: "):
@@ -66,9 +66,9 @@ def test_streams_write_csv_and_plain_windows_json(tmp_path: Path, mode: str, for
 
 
 def test_a_lane_that_does_not_keep_the_rate_is_cut_at_twice_its_window(tmp_path: Path) -> None:
-    """INT after 2·(N + C)/R, with time left to write before the kill."""
+    """INT after 2·(W + N + C)/R, with time left to write before the kill."""
     command = DRIVER.command(_plan(tmp_path, RATE))
-    assert command.cut_after_s == pytest.approx(2 * 1532 / 50)
+    assert command.cut_after_s == pytest.approx(2 * 1557 / 50)
     assert command.stop_signal == signal.SIGINT
     assert command.deadline_s > command.cut_after_s + 5
     assert command.secrets == ("hush",)
@@ -90,7 +90,7 @@ def test_outputs_are_what_lies_there(tmp_path: Path) -> None:
     assert outputs.samples is None
     assert outputs.argv == DRIVER.command(plan).argv
     report = DRIVER.read(outputs).report
-    assert (report.verdict, report.scheduled_count) == ("partial", 1532)
+    assert (report.verdict, report.scheduled_count) == ("partial", 1557)
 
 
 def test_no_report_says_what_oha_said(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def test_a_rate_has_one_connection_a_thread_and_an_end_after_ours(tmp_path: Path
     command = WRK.command(plan_of(tmp_path))
     words = " ".join(command.argv)
     assert words.startswith("/opt/wrk -t32 -c32 -d")
-    assert command.cut_after_s == pytest.approx(2 * 1532 / 50 + 1 + 32 * 0.005)
+    assert command.cut_after_s == pytest.approx(2 * 1557 / 50 + 1 + 32 * 0.005)
     assert float(command.argv[3][2:-1]) >= command.cut_after_s + 10
     assert command.deadline_s > command.cut_after_s
     assert "-T 60s" in words
@@ -75,7 +75,7 @@ def test_the_address_of_the_lane_is_in_the_plan_only(tmp_path: Path) -> None:
 def test_the_plan_says_what_is_to_be_sent(tmp_path: Path) -> None:
     """Number, rate, threads, time-out and the head of each request, without a content length of ours."""
     found = reported(WRK.command(plan_of(tmp_path)))
-    assert (found["rate"], found["count"], found["threads"]) == (["50.0"], ["1532"], ["32"])
+    assert (found["rate"], found["count"], found["threads"]) == (["50.0"], ["1557"], ["32"])
     assert float(found["timeout"][0]) == 60e6
     assert found["head"] == [
         "POST /v1/chat/completions HTTP/1.1",

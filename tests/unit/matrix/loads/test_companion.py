@@ -83,7 +83,7 @@ def test_more_connections_keep_the_parts_whole() -> None:
     more = _shared(50, 30).with_connections(2)
     main, companion = _parts(more)
 
-    assert main.window_count + companion.window_count == more.window_count == 1500 + 64 + 10
+    assert main.window_count + companion.window_count == more.window_count == 1500 + 64 + 10 + 25
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ ANSWER = AnswerSpec("20ms", 0.02, 16, 0.005)
 SAME = (
     "kind", "name", "size", "request_count", "connections", "warmup_count", "timeout_s", "window_count", "duration_s",
     "offered_rps", "has_schedule", "concurrency", "is_serial", "measures_times", "companion", "no_companion",
+    "arrivals", "left_out_count", "warmup_before_count",
 )  # fmt: skip
 EVERY: Sequence[Load] = (
     RateLoad(50.0, 30.0, 1500, 32, 25, 60.0),
@@ -50,6 +51,7 @@ def test_parts_make_the_whole(load: Load) -> None:
 
     assert sum(part.load.window_count for part in parts) == load.window_count
     assert sum(part.load.request_count for part in parts) == load.request_count
+    assert sum(part.load.warmup_count for part in parts) == load.warmup_count
     assert len({part.role for part in parts}) == len(parts) == 1 + (load.companion is not None)
     assert all(len(part.load.parts()) == 1 for part in parts)
 

@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,21 @@ def pieces(found: list[tuple[int, bytes]]) -> list[bytes]:
         cut.append(body[match.end() : match.end() + size])
         body = body[match.end() + size + 2 :]
     return cut
+
+
+def test_a_lock_is_held_by_one_request_after_the_other_and_recorded(lane: Lane) -> None:
+    """Six at a time wait for each other: no two holds overlap, each lasts as long as asked, each has its request."""
+    with faulty(lane, "lock:20ms") as gateway, ThreadPoolExecutor(6) as clients:
+        begun_ns = time.monotonic_ns()
+        prompts = [chat(f"{stamps.encode_reference(number).decode()} hello") for number in range(6)]
+        answers = list(clients.map(lambda prompt: ask(gateway.ports[0], prompt), prompts))
+        lasted_ns = time.monotonic_ns() - begun_ns
+        rows = ask(gateway.ports[0], path="/faults").document["rows"]
+    assert [answer.status for answer in answers] == [200] * 6
+    assert len({reference for reference, _, _ in rows}) == 6
+    assert all(end_ns - start_ns >= 20e6 for _, start_ns, end_ns in rows)
+    assert all(later[1] >= earlier[2] for earlier, later in pairwise(sorted(rows, key=lambda row: row[1])))
+    assert lasted_ns >= 6 * 20e6
 
 
 def test_added_time_is_really_there_and_recorded(lane: Lane) -> None:

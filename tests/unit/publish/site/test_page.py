@@ -88,7 +88,7 @@ def test_the_answer_leaves_out_figures_with_few_samples() -> None:
 def test_a_saturated_row_says_what_was_served_and_no_shift() -> None:
     """A saturated cell shows `served X of Y per second` in place of shift and response time."""
     rows = cells_of(view("whole"), "rate-plain")
-    row = next(r for r in rows if r[1].startswith("LiteLLM") and r[0] == "150/s")
+    row = next(r for r in rows if r[1].startswith("LiteLLM") and r[0].startswith("150/s "))
     assert row[2].startswith("served 66 of 150 per second")
     assert row[3:5] == ["150", "66.2 64.0 to 67.9"]
 
@@ -175,7 +175,10 @@ def test_fifty_clients_and_fifty_per_second_stay_apart() -> None:
     made = summary([cell(g, load) for g in ("direct", "litellm") for load in loads])
     rows = cells_of(campaign_of(made, "c1"), "driver")
     assert [row[:2] for row in rows] == [
-        ["50/s", "direct"], ["50/s", "LiteLLM proxy"], ["50 clients", "direct"], ["50 clients", "LiteLLM proxy"],
+        ["50/s evenly spaced: shows no queueing", "direct"],
+        ["50/s evenly spaced: shows no queueing", "LiteLLM proxy"],
+        ["50 clients", "direct"],
+        ["50 clients", "LiteLLM proxy"],
     ]  # fmt: skip
 
 

@@ -9,6 +9,7 @@ import pytest
 from tests.golden.campaigns import cell, clients, rate, summary, timing, whole
 from tests.golden.probed import fidelity, probed, seen, sloped
 from weighbridge.judge.figures import buffering
+from weighbridge.matrix.arrivals import Arrivals
 from weighbridge.matrix.loads import RateLoad
 from weighbridge.publish.charts.charts import charts
 from weighbridge.publish.site import templating
@@ -71,7 +72,8 @@ def test_a_load_with_added_time_is_told_before_one_without() -> None:
     cells = [
         of for gateway in ("direct", "reference") for of in (seen(cell(gateway, rate(50))), cell(gateway, clients(1)))
     ]
-    assert campaign_of(summary(cells), "c1").answer[1].startswith("At 50/s and no policies")
+    start = "At 50/s (evenly spaced: shows no queueing) and no policies"
+    assert campaign_of(summary(cells), "c1").answer[1].startswith(start)
 
 
 def test_a_driver_alone_leads_with_the_shift_and_says_so() -> None:
@@ -163,7 +165,7 @@ def test_cost_names_rate_source_and_whole_device() -> None:
     assert "in the window" in text
     assert not found.is_folded
     row = rows(found)[0]
-    assert row[0] == "50/s"
+    assert row[0] == "50/s evenly spaced: shows no queueing"
     assert row[2:5] == ["0.81 0.79 to 0.84, ± 0.03, idle 0.3 % of a core", "0.68", "8 %"]
     assert "4.10 0.50/s idle" in row
 
@@ -267,21 +269,48 @@ def test_hostile_text_cannot_come_in_by_a_new_figure() -> None:
     assert "Counted x." in text
 
 
-@pytest.mark.parametrize("driver", ["oha", "probe"])
-def test_a_table_says_whose_added_times_they_are(driver: str) -> None:
+EVEN, RANDOM = "evenly spaced: shows no queueing", "at random"
+
+
+@pytest.mark.parametrize(
+    ("driver", "arrivals", "message"),
+    [
+        ("oha", "even", f"Driven by oha, {EVEN}; added time is measured by the companion probe"),
+        ("wrk", "even", f"Driven by wrk, {EVEN}; added time is measured by the companion probe"),
+        ("probe", "poisson", f"Driven by the built-in probe, {RANDOM}"),
+        ("probe", "dithered", "Driven by the built-in probe, dithered: shows little queueing"),
+        ("probe", "even", f"Driven by the built-in probe, {EVEN}"),
+    ],
+)
+def test_a_table_says_whose_added_times_they_are_and_how_requests_were_spaced(
+    driver: str, arrivals: Arrivals, message: str
+) -> None:
     """Beside oha a companion probe runs and the table says so; where it drives there is nothing to tell apart."""
-    alone = RateLoad(50.0, 30.0, 1500, 32, 25, 60.0)
-    load = alone.with_companion("probe", "auto") if driver == "oha" else alone
+    alone = RateLoad(50.0, 30.0, 1500, 32, 25, 60.0, arrivals=arrivals)
+    load = alone if driver == "probe" else alone.with_companion("probe", "auto")
     cells = [seen(cell(gateway, load)).model_copy(update={"driver": driver}) for gateway in ("direct", "litellm")]
     made = summary(cells)
 
-    message = {
-        "oha": "Driven by oha; added time is measured by the companion probe",
-        "probe": "Driven by the built-",
-    }
-    for text in (" ".join(table(campaign_of(made, "c1"), "rate-plain").caption), campaign_text(made)):
-        assert message[driver] in text
-        assert ("companion probe" in text) == (driver == "oha")
+    page = table(campaign_of(made, "c1"), "rate-plain")
+    for text in (" ".join(page.caption), campaign_text(made)):
+        assert message in text
+        assert ("companion probe" in text) == (driver != "probe")
+    assert all(message.partition(", ")[2].partition(";")[0] in row[0] for row in rows(page))
+    beside = "that of the probe's own requests, which come at random in the same seconds"
+    assert (beside in " ".join(page.caption)) == (driver != "probe")
+
+
+def test_cells_of_different_arrivals_share_no_column() -> None:
+    """One lane by evenly spaced and one by random requests of one rate stand in tables of their own."""
+    spaced: tuple[Arrivals, ...] = ("even", "poisson")
+    loads = [RateLoad(50.0, 30.0, 1500, 32, 25, 60.0, arrivals=one) for one in spaced]
+    made = summary([seen(cell(gateway, load)) for load in loads for gateway in ("direct", "litellm")])
+
+    pages = [one for one in campaign_of(made, "c1").tables if one.id.startswith("c1-rate-plain")]
+    assert [{row[0] for row in rows(page)} for page in pages] == [{f"50/s {EVEN}"}, {f"50/s {RANDOM}"}]
+    told = [line for line in campaign_text(made).splitlines() if line.startswith("Driven by")]
+    assert [any(line.endswith(f", {one}") for line in told) for one in (EVEN, RANDOM)] == [True] * 2
+    assert not any(EVEN in line and RANDOM in line for line in told)
 
 
 def test_legs_stand_beside_their_sum_with_claim_and_stamps() -> None:

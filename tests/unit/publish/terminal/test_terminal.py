@@ -144,7 +144,7 @@ def test_a_plan_says_cells_order_time_and_space() -> None:
     cells = (one_cell(), one_cell("litellm.x", not_supported="no such chain"))
     text = plan_text(PlanFacts(cells, [cells[:1]], 200.0, 3_000_000, 1, ["too few requests"]))
     for words in ("direct.none.work.plain.rate-50", "1,500", "no such chain", "block 1", "plain rate-50", "2 cells",
-                  "1 window:", "3 min 20 s", "2.86 MiB", "warning: too few requests"):  # fmt: skip
+                  "1 window:", "poisson", "3 min 20 s", "2.86 MiB", "warning: too few requests"):  # fmt: skip
         assert words in text
 
 

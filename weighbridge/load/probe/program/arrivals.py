@@ -1,7 +1,8 @@
 """When requests are meant to start, fixed before the window opens, and which lane each goes to.
 
-`dithered` is the default: even spacing locks phase with round delays and biases every figure by 50 to 160 µs; one
-random point in each slot keeps count and rate and breaks the lock.
+`poisson` is the default: users come at random, and a lane that works off one request after the other shows its queue
+to nobody else. Even spacing also locks phase with round delays and biases every figure by 50 to 160 µs; one random
+point in each slot (`dithered`) breaks that lock and still keeps requests apart.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from weighbridge.errors import InputError, Place
+from weighbridge.matrix.arrivals import ARRIVALS, Arrivals
 
 SCHEMA = "weighbridge.probe-plan/1"
 
@@ -22,8 +23,6 @@ PLAIN_CEILING_RPS = 5_000.0
 STREAM_CEILING_RPS = 300.0
 CLIENTS_CEILING_COUNT = 1_000
 
-Arrivals = Literal["dithered", "even", "poisson"]
-ARRIVALS: tuple[str, ...] = ("dithered", "even", "poisson")
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
@@ -93,7 +92,7 @@ class ProbePlan:
     bodies: Path
     out_dir: Path
     timeouts: Timeouts
-    arrivals: Arrivals = "dithered"
+    arrivals: Arrivals = "poisson"
     ready: Path | None = None
 
     def __post_init__(self) -> None:

@@ -161,7 +161,8 @@ def test_the_driver_asks_for_the_load(tmp_path: Path) -> None:
     closed = probe_plan(load_plan(tmp_path, clients=3, connections=3))
     assert (rate.rate_rps, rate.clients, rate.count, rate.connections) == (50.0, None, 132, 32)
     assert (closed.rate_rps, closed.clients, closed.count, closed.timeouts.total_s) == (None, 3, 103, 60.0)
-    assert rate.arrivals == "dithered"
+    assert rate.arrivals == "poisson"
+    assert probe_plan(load_plan(tmp_path, arrivals="even")).arrivals == "even"
 
 
 def test_a_kept_plan_tells_no_secret(tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def test_requests_leave_on_schedule(
     assert reported["pacing"] == ("timerfd" if sys.platform == "linux" else "call_later")
     assert driven.outcomes == ["ok"] * count
     assert np.all(table.sent_ns >= table.intended_ns)
-    assert np.array_equal(np.diff(table.intended_ns), np.diff(offsets_ns("dithered", rate_rps, count, made.seed)))
+    assert np.array_equal(np.diff(table.intended_ns), np.diff(offsets_ns("poisson", rate_rps, count, made.seed)))
     # On a busy machine single wake-ups are late; the half of them is not, and no lateness adds up.
     assert lag_s["p50"] < 0.5 / rate_rps
     assert abs(reported["rate_error_ratio"]) < 0.02
@@ -374,7 +374,7 @@ def test_a_late_turn_touches_what_was_sent_or_read_in_it(tmp_path: Path, answer_
         return await drive(made, bodies(made))
 
     with injected(script) as server:
-        made = plan(tmp_path, server.url, rate_rps=100.0, count=100)
+        made = plan(tmp_path, server.url, rate_rps=100.0, count=100, arrivals="dithered")
         capture = uvloop.run(disturbed())
     found = make_tables(capture, is_stream=False)
     table, turns = found.requests, found.late_turns
