@@ -69,6 +69,7 @@ _KINDS = {
     "word": "text or null",
     "words": "list of text",
     "stamps": "[StampCounts](#stampcounts) or [Absent](#absent)",
+    "usage": "[UsageCounts](#usagecounts) or [Absent](#absent)",
     "bunching": "[Bunching](#bunching) or [Absent](#absent)",
     "fidelity": "[Fidelity](#fidelity) or [Absent](#absent)",
 }

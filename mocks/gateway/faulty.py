@@ -15,7 +15,19 @@ from pathlib import Path
 
 from mocks.contract import CHAT_PATH
 from mocks.gateway.config import read_config
-from mocks.gateway.faults import answers, connections, delays, lock, processes, repace, stall, streams, values
+from mocks.gateway.faults import (
+    answers,
+    connections,
+    delays,
+    identity,
+    lock,
+    processes,
+    repace,
+    stall,
+    streams,
+    tampering,
+    values,
+)
 from mocks.gateway.faults.ground_truth import BuildFault, GroundTruth
 from mocks.gateway.proxy import READY_PATH, ProviderClient
 from mocks.gateway.service import GatewayServer
@@ -40,11 +52,15 @@ FAULTS: Mapping[str, BuildFault] = {
     "drift": delays.drift,
     "buffer": streams.buffer,
     "close": connections.close,
+    "change-request": tampering.change_request,
     "coalesce": streams.coalesce,
+    "crossed": identity.crossed,
     "drop-chunk": streams.drop_chunk,
     "heavy": streams.heavy,
     "lock": lock.lock,
+    "old": identity.old,
     "re-pace": repace.repace,
+    "repeat": identity.repeat,
     "stall": stall.stall,
     "error500": answers.error500,
     "html": answers.html,
@@ -57,6 +73,7 @@ FAULTS: Mapping[str, BuildFault] = {
     "slow-capacity": answers.slow_capacity,
     "orphan": processes.orphan,
     "bg-cpu": processes.bg_cpu,
+    "wrong-usage": tampering.wrong_usage,
 }
 
 

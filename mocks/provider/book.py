@@ -12,7 +12,10 @@ from typing import Any
 from mocks.clock import NS_PER_S
 from mocks.wire.lateness import Lateness
 
-BOOK_COLUMNS = ("reference", "recv_ns", "send_ns", "end_ns", "mode", "outcome")
+BOOK_COLUMNS = (
+    *("reference", "recv_ns", "send_ns", "end_ns", "mode", "outcome"),
+    *("prompt_token_count", "completion_token_count"),
+)
 ROW_LIMIT_COUNT = 1_000_000
 
 PLAIN_MODE, STREAM_MODE, UNKNOWN_MODE = 0, 1, 2
@@ -27,6 +30,7 @@ class Book:
     def __init__(self) -> None:
         self._references: list[str | None] = []
         self._recv_ns, self._send_ns, self._end_ns = array("q"), array("q"), array("q")
+        self._prompt_tokens, self._completion_tokens = array("l"), array("l")
         self._modes, self._outcomes = bytearray(), bytearray()
         self._distinct: set[str] = set()
         self._request_count = 0
@@ -57,6 +61,8 @@ class Book:
             self._recv_ns.append(recv_ns)
             self._send_ns.append(0)
             self._end_ns.append(0)
+            self._prompt_tokens.append(0)
+            self._completion_tokens.append(0)
             self._modes.append(mode)
             self._outcomes.append(OPEN)
         return row
@@ -71,6 +77,12 @@ class Book:
         """Note that the response or its first chunk was sent."""
         if row < ROW_LIMIT_COUNT:
             self._send_ns[row] = send_ns
+
+    def used(self, row: int, prompt_token_count: int, completion_token_count: int) -> None:
+        """Note the token usage that the answer tells; without it none was asked for."""
+        if row < ROW_LIMIT_COUNT:
+            self._prompt_tokens[row] = prompt_token_count
+            self._completion_tokens[row] = completion_token_count
 
     def close(self, row: int, end_ns: int, outcome: int) -> None:
         """Give the request its outcome; `end_ns` is when the last content was sent, or when the client went."""
@@ -114,6 +126,8 @@ class Book:
                 self._end_ns[row] or None,
                 _BOOK_MODES[self._modes[row]],
                 _BOOK_OUTCOMES[self._outcomes[row]],
+                self._prompt_tokens[row] or None,
+                self._completion_tokens[row] or None,
             ]
             for row in range(offset, end)
         ]

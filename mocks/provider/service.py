@@ -85,12 +85,14 @@ class Provider:
         texts = self._texts.model(request.model)
         ident = stamps.encode_number(task.exchange.received_ns) + stamps.encode_number(task.row, 8)
         created = int(time.time())
+        told = task.plan.chunk_count if request.stream else answers.PLAIN_TOKEN_COUNT
+        used = answers.usage(request.prompt_token_count, told)
+        if request.include_usage or not request.stream:
+            task.book.used(task.row, request.prompt_token_count, told)
         if request.stream:
-            used = answers.usage(request.prompt_token_count, task.plan.chunk_count) if request.include_usage else None
             stream = StreamTexts.of(texts, ident, created, include_usage=request.include_usage)
-            StreamReply(task, stream, used)
+            StreamReply(task, stream, used if request.include_usage else None)
         else:
-            used = answers.usage(request.prompt_token_count, answers.PLAIN_TOKEN_COUNT)
             PlainReply(task, *answers.plain_parts(texts, ident, created, used))
 
 

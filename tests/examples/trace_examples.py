@@ -54,6 +54,9 @@ def plain(
             "status": np.full(count, 200, dtype=np.int64),
             "received_bytes": np.full(count, 500, dtype=np.int64),
             "reused": np.ones(count, dtype=np.int64),
+            "prompt_token_count": np.full(count, 50, dtype=np.int64),
+            "completion_token_count": np.full(count, 16, dtype=np.int64),
+            "total_token_count": np.full(count, 66, dtype=np.int64),
         }
     )
 
@@ -127,7 +130,10 @@ def late_turns(*spans: tuple[int, int]) -> LateTurns:
 
 def provider_rows(requests: RequestTable) -> ProviderRows:
     """The provider's own record of these requests."""
-    return ProviderRows(requests.reference.copy(), requests.recv_ns.copy(), requests.send_ns.copy())
+    return ProviderRows(
+        *(requests.reference.copy(), requests.recv_ns.copy(), requests.send_ns.copy()),
+        *(requests.prompt_token_count.copy(), requests.completion_token_count.copy()),
+    )
 
 
 def traced_window(

@@ -64,10 +64,11 @@ class ChatAnswer:
 
 
 def request_document(model: str, messages: Sequence[Message], *, is_stream: bool) -> dict[str, Any]:
-    """Return a request as it is sent."""
+    """Return a request as it is sent; a stream is asked for its usage, which its last chunk tells."""
     return {
         "model": model,
         "stream": is_stream,
+        **({"stream_options": {"include_usage": True}} if is_stream else {}),
         "messages": [{"role": message.role, "content": message.content} for message in messages],
     }
 

@@ -178,6 +178,12 @@ REASONS: Mapping[str, ReasonEntry] = MappingProxyType(
             "not served",
             "A request tried before the window was not answered as it must be.",
         ),
+        "crossed_answers": ReasonEntry(
+            "gateway",
+            "errored",
+            "responses given to the wrong request",
+            "Responses carry the stamp of another request: they were given to the wrong one.",
+        ),
         "cache_hit": ReasonEntry(
             "gateway",
             "errored",
@@ -311,6 +317,8 @@ FLAGS: Mapping[str, str] = MappingProxyType(
         "tried again within the recipe's `ready.within`, before anything was measured.",
         "stamps_lost": "Some responses came without their stamp: they have no added time.",
         "stamps_unknown": "Some stamps are whole, but the provider has no record of them.",
+        "repeated_answers": "One response was given to several requests that were open at the same time.",
+        "usage_differs": "Some responses tell another token usage than the provider sent, or none.",
         "retried": "The gateway called the provider more than once for some requests.",
         "probe_late": "Late turns of the probe's own loop may have moved a percentile by more than 2 % or 20 µs at "
         "p50, 5 % or 100 µs above: it is shown as between a and b (a–b in the terminal), and kept out of sentences, "

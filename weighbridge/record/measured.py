@@ -35,10 +35,23 @@ from weighbridge.record.probe_counts import (
     FidelityOrAbsent,
     StampCounts,
     StampCountsOrAbsent,
+    UsageCounts,
+    UsageCountsOrAbsent,
 )
 
 FigureValue = (
-    Timing | Figure | Absent | StampCounts | Bunching | Fidelity | int | float | str | tuple[str, ...] | None
+    Timing
+    | Figure
+    | Absent
+    | StampCounts
+    | UsageCounts
+    | Bunching
+    | Fidelity
+    | int
+    | float
+    | str
+    | tuple[str, ...]
+    | None
 )
 Values = Mapping[MetricKey, FigureValue]
 
@@ -51,6 +64,7 @@ TYPES: Mapping[MetricKind, tuple[type, ...]] = {
     "word": (str, type(None)),
     "words": (tuple,),
     "stamps": (StampCounts, Absent),
+    "usage": (UsageCounts, Absent),
     "bunching": (Bunching, Absent),
     "fidelity": (Fidelity, Absent),
 }
@@ -129,6 +143,11 @@ class Figures(Document):
     def stamps(self) -> StampCountsOrAbsent:
         """What became of the provider's stamps."""
         return cast("StampCountsOrAbsent", self.__pydantic_extra__["stamps"])
+
+    @property
+    def usage(self) -> UsageCountsOrAbsent:
+        """How responses tell the token usage."""
+        return cast("UsageCountsOrAbsent", self.__pydantic_extra__["usage"])
 
     @property
     def bunching(self) -> BunchingOrAbsent:

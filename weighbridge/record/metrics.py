@@ -38,15 +38,15 @@ CountKey = Literal[
 ]
 NumberKey = Literal["drift_t", "offered_rps", "rate_error_ratio", "littles_rps"]
 WordKey = Literal["achieved_from", "buffering"]
-WordsKey = Literal["cpu_from", "rss_peak_from"]
-PartKey = Literal["stamps", "bunching", "fidelity"]
+WordsKey = Literal["cpu_from", "rss_peak_from", "request_changes"]
+PartKey = Literal["stamps", "usage", "bunching", "fidelity"]
 MetricKey = TimeKey | ValueKey | CountKey | NumberKey | WordKey | WordsKey | PartKey
 
 TIME_KEYS: tuple[TimeKey, ...] = get_args(TimeKey)
 VALUE_KEYS: tuple[ValueKey, ...] = get_args(ValueKey)
 
 # time: percentiles; value: one number with its spread over runs; count and number: null where nothing tells them.
-MetricKind = Literal["time", "value", "count", "number", "word", "words", "stamps", "bunching", "fidelity"]
+MetricKind = Literal["time", "value", "count", "number", "word", "words", "stamps", "usage", "bunching", "fidelity"]
 Level = Literal["run", "cell"]
 # How the runs of a cell become its figure; `own`: by a rule of its own, which stands in the judge room.
 Merge = Literal["median", "sum", "max", "worst", "union", "added", "own"]
@@ -222,6 +222,12 @@ _STREAMS: tuple[Metric, ...] = (
     Metric("stamps", "stamps", "", "Whole stamps",
            "What became of the provider's stamps; of a cell over all attempts.", short="whole stamps",
            merge="added", needs=("trace",), with_rejected=True),
+    Metric("usage", "usage", "", "Token usage",
+           "How responses tell the token usage, against what the provider sent.", short="token usage",
+           merge="added", needs=("trace",)),
+    Metric("request_changes", "words", "", "Request changed",
+           "What the gateway changed in a request before the provider got it, as the preflight saw it.", of=_CELL,
+           merge="union", loads="every"),
 )  # fmt: skip
 
 _COSTS: tuple[Metric, ...] = (

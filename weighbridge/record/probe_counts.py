@@ -25,9 +25,23 @@ class StampCounts(Document):
     stale_count: Count = Field(description="Stamps older than their request: a cache answered.")
     repeated_count: Count = Field(description="Stamps that an earlier request had already: one response given twice.")
     unknown_count: Count = Field(description="Whole stamps that the provider has no record of.")
+    crossed_count: Count = Field(
+        default=0, description="Stamps of another request: the response was given to the wrong one."
+    )
     retry_count: Count | None = Field(
         default=None, description="Provider calls beyond the first of a reference; null without its records."
     )
+
+
+class UsageCounts(Document):
+    """How responses tell the token usage, against what the provider sent for the same request."""
+
+    response_count: Count = Field(description="Good responses whose request the provider knows.")
+    same_count: Count = Field(description="Of those: prompt, completion and total as the provider sent them.")
+    differing_count: Count = Field(description="Of those: other numbers than the provider sent.")
+    missing_count: Count = Field(description="Of those: responses without any usage, which every request asks for.")
+    own_count: Count = Field(description="Of those: a usage that the provider was not asked for.")
+    example: str = Field(default="", description="The first difference, in words; empty without one.")
 
 
 class Bunching(Document):
@@ -65,5 +79,6 @@ class Fidelity(Document):
 
 
 StampCountsOrAbsent = Annotated[StampCounts | Absent, Field(union_mode="smart")]
+UsageCountsOrAbsent = Annotated[UsageCounts | Absent, Field(union_mode="smart")]
 BunchingOrAbsent = Annotated[Bunching | Absent, Field(union_mode="smart")]
 FidelityOrAbsent = Annotated[Fidelity | Absent, Field(union_mode="smart")]

@@ -26,7 +26,9 @@ FORMER_REQUESTS = "inband.npz"
 STAMP_STATES = ("whole", "absent", "damaged", "stale", "repeated")
 
 # Columns that tables of method version 1 do not have; each is unknown there.
-_SINCE_2 = frozenset({"connect_ns", "reported_ns"})
+_SINCE_2 = frozenset(
+    {"connect_ns", "reported_ns", "prompt_token_count", "completion_token_count", "total_token_count"}
+)
 
 # `outcome`: the position is the code.
 OUTCOMES = (
@@ -60,7 +62,8 @@ class RequestTable:
     `stamp_state`; `content_count` and `read_count` of a stream, `coalesced_count` reads that contained more than one
     content event, `done_seen` (1 when `[DONE]` came), `status`, `received_bytes`, `outcome`, `reused` (1 on a
     connection that had served before), `connect_ns` (how long its own new connection took to open), `reported_ns`
-    (overhead that the gateway reported in a header of it).
+    (overhead that the gateway reported in a header of it), `prompt_token_count`, `completion_token_count` and
+    `total_token_count` (token usage that the response tells).
     """
 
     lane: Ints
@@ -86,6 +89,9 @@ class RequestTable:
     reused: Ints
     connect_ns: Ints
     reported_ns: Ints
+    prompt_token_count: Ints
+    completion_token_count: Ints
+    total_token_count: Ints
 
     def __len__(self) -> int:
         """Return the number of requests."""

@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from weighbridge.judge.cell.enough_runs import too_few
 from weighbridge.judge.cell.rates_and_costs import of_record
 from weighbridge.judge.cell.verdict import CellAttempts, CellVerdict
-from weighbridge.judge.figures import buffering, fidelity, stamps
+from weighbridge.judge.figures import buffering, fidelity, stamps, usage
 from weighbridge.judge.stats.intervals import interval
 from weighbridge.judge.stats.timing import merge_runs
 from weighbridge.record.cell import PlannedCell
 from weighbridge.record.figures import NOT_MEASURED, Absent, Figure, Timing, TimingOrAbsent, absent_by
 from weighbridge.record.measured import FigureValue, Values
 from weighbridge.record.metrics import METRICS, Merge, Metric, MetricKey, TimeKey, metrics_of
-from weighbridge.record.probe_counts import Bunching, Fidelity, StampCounts
+from weighbridge.record.probe_counts import Bunching, Fidelity, StampCounts, UsageCounts
 from weighbridge.record.run import RunRecord
 
 RunValues = Sequence[FigureValue]
@@ -135,10 +135,13 @@ def _added(given: RunValues, found: CellVerdict) -> FigureValue:
     bunched = [one for one in given if isinstance(one, Bunching)]
     answers = [one for one in given if isinstance(one, Fidelity)]
     stamped = [one for one in given if isinstance(one, StampCounts)]
+    used = [one for one in given if isinstance(one, UsageCounts)]
     if bunched:
         return too_few(len(bunched), _absent(given)) or buffering.added(bunched)
     if answers:
         return too_few(len(answers), _absent(given)) or fidelity.added(answers)
+    if used:
+        return too_few(len(used), _absent(given)) or usage.added(used)
     return stamps.added(stamped) if stamped else _first_absent(given, found)
 
 

@@ -35,6 +35,7 @@ def of_record(run: RunRecord) -> Values:
         "cpu_uncertainty_ms": cpu if isinstance(cpu, Absent) else _figure(cpu.uncertainty_ms, NO_LOOK),
         "cpu_idle_cores": _figure(None if idle is None else idle.cores, _why(used, "cpu_s", other=NO_LOOK)),
         "busy_ratio": _figure(busy_ratio(run), _why(used, "cpu_s")),
+        "request_changes": tuple(sorted({change for seen in run.evidence for change in seen.upstream_changes})),
         "cpu_from": () if used.cpu_from is None else (used.cpu_from,),
         "rss_peak_from": () if used.rss_peak_from is None else (used.rss_peak_from,),
         **_memory(used),

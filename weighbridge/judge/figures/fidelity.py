@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from weighbridge.judge.figures.row_masks import Mask
-from weighbridge.judge.figures.stamps import WHOLE, States
+from weighbridge.judge.figures.stamps import DAMAGED, NO_STAMP, States
 from weighbridge.record.arrays import Ints
 from weighbridge.record.probe_counts import Fidelity, FidelityLevel
 from weighbridge.record.probe_tables import OUTCOMES, UNKNOWN, EventTable, RequestTable
@@ -85,7 +85,7 @@ def stream_fidelity(requests: RequestTable, rows: Mask, chunks: ChunkCheck, chun
 def plain_fidelity(requests: RequestTable, rows: Mask, states: States) -> Fidelity:
     """Return the fidelity of the plain responses that `rows` picks: readable JSON, its stamp whole."""
     total = int(np.count_nonzero(rows))
-    text = int(np.count_nonzero(states[rows] == WHOLE))
+    text = int(np.count_nonzero(~np.isin(states[rows], (NO_STAMP, DAMAGED))))
     json_whole = int(np.count_nonzero(~np.isin(requests.outcome[rows], UNREADABLE)))
     return Fidelity(
         level=_level(True, text == total == json_whole),
@@ -97,7 +97,7 @@ def plain_fidelity(requests: RequestTable, rows: Mask, states: States) -> Fideli
         missing_chunk_count=0,
         repeated_chunk_count=0,
         reordered_chunk_count=0,
-        damaged_chunk_count=total - text,
+        damaged_chunk_count=int(np.count_nonzero(states[rows] == DAMAGED)),
     )
 
 

@@ -18,6 +18,7 @@ from weighbridge.judge.figures.added import Legs, added_to_end, added_to_first, 
 from weighbridge.judge.figures.connections import connection_figures
 from weighbridge.judge.figures.lateness import BoundedTimes
 from weighbridge.judge.figures.row_masks import Mask
+from weighbridge.judge.figures.usage import usage_counts
 from weighbridge.judge.stats.drift import first_and_last_third
 from weighbridge.judge.stats.timing import SHARES, timing, without
 from weighbridge.judge.window import Trace, Window
@@ -25,7 +26,7 @@ from weighbridge.record.arrays import Ints
 from weighbridge.record.figures import Absent, Figure, Timing, TimingOrAbsent
 from weighbridge.record.measured import Values
 from weighbridge.record.metrics import METRICS, TimeKey
-from weighbridge.record.probe_counts import Bunching, Fidelity, StampCounts
+from weighbridge.record.probe_counts import Bunching, Fidelity, StampCounts, UsageCounts
 from weighbridge.record.probe_tables import OUTCOMES, UNKNOWN, EventTable, RequestTable
 
 CUT = Absent(absent="cut")
@@ -75,9 +76,15 @@ def trace_figures(window: Window) -> Values:
         **_stream_fields(facts, picked),
         **connection_figures(facts.requests),
         "stamps": picked.counts,
+        "usage": _usage(facts, picked),
         "late_turn_count": len(facts.late_turns),
         "late_response_count": late_response_count(facts, picked.good),
     }
+
+
+def _usage(facts: Trace, picked: Picked) -> UsageCounts | Absent:
+    found = None if facts.provider is None else usage_counts(facts.requests, picked.good, facts.provider)
+    return NO_ROW if found is None else found
 
 
 def late_response_count(facts: Trace, good: Mask) -> int:

@@ -13,7 +13,7 @@ from weighbridge.judge.figures.looked_at import looked_at, odd_sizes
 from weighbridge.judge.figures.open_streams import is_buffered, open_streams_problem
 from weighbridge.judge.figures.probe_figures import unwhole_count
 from weighbridge.judge.figures.row_masks import answered, error_count
-from weighbridge.judge.figures.stamps import cache_hits
+from weighbridge.judge.figures.stamps import answer_count, cache_hits
 from weighbridge.judge.inputs import Attempted, Judgement
 from weighbridge.judge.run import rig_limits
 from weighbridge.judge.run.checks import run_flags
@@ -140,6 +140,17 @@ def _odd_count(window: Window) -> int:
     return 0 if lead.sees_stamps or lead.samples is None else odd_sizes(lead.samples, window.expected_bytes)
 
 
+def _crossed(inputs: Attempted, _rate: RateCheck | None) -> Objection:
+    counts = None if inputs.figures is None else inputs.figures.stamps
+    if not isinstance(counts, StampCounts) or not counts.crossed_count:
+        return None
+    text = (
+        f"{counts.crossed_count} of {answer_count(counts)} responses carry the stamp of another request: they were "
+        "given to the wrong one"
+    )
+    return Reason.of("crossed_answers", text)
+
+
 def _cache_hit(inputs: Attempted, _rate: RateCheck | None) -> Objection:
     counts = None if inputs.figures is None else inputs.figures.stamps
     if not isinstance(counts, StampCounts) or not cache_hits(counts):
@@ -233,6 +244,7 @@ _RULES: tuple[Rule, ...] = (
     _clients,
     _client_limits,
     _open_streams,
+    _crossed,
     _cache_hit,
     _errors,
     _rate,

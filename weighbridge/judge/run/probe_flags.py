@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from weighbridge.record.figures import Timing
 from weighbridge.record.measured import RunFigures, Values
 from weighbridge.record.metrics import TimeKey
-from weighbridge.record.probe_counts import Fidelity, StampCounts
+from weighbridge.record.probe_counts import Fidelity, StampCounts, UsageCounts
 
 ADDED: tuple[TimeKey, ...] = ("added_ms", "added_first_ms", "added_total_ms")
 
@@ -20,6 +20,8 @@ def trace_flags(figures: RunFigures) -> Iterator[str]:
     if isinstance(figures.stamps, StampCounts):
         yield from _stamp_flags(figures.stamps)
     yield from late_flags(figures.figures)
+    if isinstance(figures.usage, UsageCounts) and figures.usage.differing_count + figures.usage.missing_count:
+        yield "usage_differs"
     if isinstance(figures.fidelity, Fidelity):
         if figures.fidelity.damaged_chunk_count:
             yield "responses_changed"
@@ -43,5 +45,7 @@ def _stamp_flags(counts: StampCounts) -> Iterator[str]:
         yield "stamps_lost" if counts.whole_count else "no_inband"
     if counts.unknown_count:
         yield "stamps_unknown"
+    if counts.repeated_count:
+        yield "repeated_answers"
     if counts.retry_count:
         yield "retried"

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from weighbridge.judge.figures.row_masks import good_answers
 from weighbridge.judge.window import Trace, Window
+from weighbridge.record.arrays import Ints
 from weighbridge.record.probe_tables import UNKNOWN
 from weighbridge.record.samples import SampleTable
 
@@ -72,8 +73,21 @@ def _apart(one: float, other: float) -> bool:
 
 
 def _arrivals_differ(trace: Trace) -> bool:
-    requests = trace.requests
-    known = (requests.recv_ns != UNKNOWN) & (requests.end_ns != UNKNOWN)
-    if np.count_nonzero(known) < RATE_NEEDS_COUNT:
+    ended = trace.requests.end_ns != UNKNOWN
+    arrivals = _arrivals_ns(trace)
+    if min(int(np.count_nonzero(ended)), len(arrivals)) < RATE_NEEDS_COUNT:
         return False
-    return _apart(float(np.ptp(requests.end_ns[known])), float(np.ptp(requests.recv_ns[known])))
+    return _apart(float(np.ptp(trace.requests.end_ns[ended])), float(np.ptp(arrivals)))
+
+
+def _arrivals_ns(trace: Trace) -> Ints:
+    """Return when the provider received these requests, by its own record; by the stamps where it has none of them.
+
+    The stamp of another request, or one out of a cache, is no arrival of this window.
+    """
+    requests, provider = trace.requests, trace.provider
+    known: Ints = requests.recv_ns[(requests.recv_ns != UNKNOWN) & (requests.end_ns != UNKNOWN)]
+    if provider is None:
+        return known
+    mine = np.isin(provider.reference, requests.reference) & (provider.reference != UNKNOWN)
+    return provider.recv_ns[mine] if mine.any() else known

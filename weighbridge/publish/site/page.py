@@ -13,6 +13,7 @@ from weighbridge.publish.prose.provenance import provenance
 from weighbridge.publish.tables.added_time_parts import legs_tables
 from weighbridge.publish.tables.cost import cost_table
 from weighbridge.publish.tables.main import load_tables
+from weighbridge.publish.tables.passed_on import passed_on_tables
 from weighbridge.publish.tables.runs import outcome_text, run_tables
 from weighbridge.publish.tables.side_tables import driver_table, ttfb_table
 from weighbridge.publish.tables.streams import stream_tables
@@ -69,6 +70,7 @@ def campaign_of(summary: Summary, anchor: str) -> CampaignPage:
             cost_table(summary, names, anchor),
             *stream_tables(reported, names, anchor),
             *legs_tables(reported, names, anchor),
+            *passed_on_tables(reported, names, anchor),
             ttfb_table(reported, names, anchor),
             driver_table(reported, names, anchor),
         ),

@@ -134,6 +134,7 @@ def _stamps_cell(cell: CellSummary, notes: Notes) -> TableCell:
         (found.stale_count, "stale"),
         (found.repeated_count, "repeated"),
         (found.unknown_count, "unknown"),
+        (found.crossed_count, "crossed"),
         (found.retry_count or 0, "retried"),
     )
     rest = ", ".join(f"{numbers.count(count)} {what}" for count, what in kinds if count)
@@ -147,7 +148,7 @@ def _stamps_cell(cell: CellSummary, notes: Notes) -> TableCell:
 
 def _all(found: StampCounts) -> int:
     lost = found.absent_count + found.damaged_count + found.stale_count + found.repeated_count
-    return found.whole_count + lost + found.unknown_count
+    return found.whole_count + lost + found.unknown_count + found.crossed_count
 
 
 def _slopes_table(summary: Summary, names: Names, anchor: str) -> Table:

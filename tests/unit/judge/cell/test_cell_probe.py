@@ -29,7 +29,6 @@ from tests.examples.trace_examples import (
     plain,
     provider_rows,
     released,
-    state,
     streams,
     tables,
     traced_window,
@@ -133,7 +132,8 @@ def test_one_cached_run_voids_the_cell() -> None:
     """Two good runs and one that a cache answered are no valid cell."""
     found = lanes([4 * MS] * 3)
     requests = plain(1100)
-    requests.stamp_state[3] = state("stale")
+    requests.recv_ns[3] -= 300 * MS
+    requests.send_ns[3] -= 300 * MS
     found[names("plain")[1]][1] = traced_window(requests)
     cell = cell_of(summary_of("plain", found), "plain")
 

@@ -192,7 +192,8 @@ def test_a_selection_of_stamped_answers_is_no_figure() -> None:
 def test_one_answer_out_of_a_cache_voids_the_run(kind: str) -> None:
     """One stamp that is older than its request, or that an earlier request had, rejects the run as a cache hit."""
     requests = plain(300)
-    requests.stamp_state[7] = state(kind)
+    source = requests if kind == "repeated" else plain(300, 80 * US)
+    requests.recv_ns[7], requests.send_ns[7] = source.recv_ns[3], source.send_ns[3] - (kind == "stale")
 
     judged, _ = judge(traced_window(requests))
 

@@ -129,6 +129,81 @@ def test_a_closing_gateway_serves_one_request_a_connection(lane: Lane) -> None:
             assert b"\r\nconnection: close" in head
 
 
+def _stamps_of(lane: Lane, fault: str, references: list[int], *, stream: bool = False) -> list[tuple[int, int]]:
+    """Reference and received instant of the stamp that came back, for requests sent 5 ms apart that take 100 ms."""
+    lane.reset(delay_s=0.1, chunk_count=4, gap_s=0.001)
+    with faulty(lane, fault) as gateway, ThreadPoolExecutor(len(references)) as clients:
+
+        def one(place: int) -> bytes:
+            time.sleep(0.02 * place)
+            prompt = stamps.encode_reference(references[place]).decode()
+            return b"".join(data for _, data in reads(gateway.ports[0], chat(prompt, stream=stream)))
+
+        bodies = list(clients.map(one, range(len(references))))
+    found = [stamps.find_stamp(body) for body in bodies]
+    return [(number, stamp.recv_ns if stamp else -1) for number, stamp in zip(references, found, strict=True)]
+
+
+def _made_for(lane: Lane) -> dict[int, int]:
+    """Received instant of each request by the provider's own record: the reference that it was made for."""
+    page = ask(lane.provider.ports[1], path="/records?offset=0&limit=100").document
+    place = {name: number for number, name in enumerate(page["columns"])}
+    decoded = {row[place["recv_ns"]]: stamps.decode_number(row[place["reference"]].encode()) for row in page["rows"]}
+    return {recv: number for recv, number in decoded.items() if number is not None}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_crossed_responses_go_to_each_others_request(lane: Lane, stream: bool) -> None:
+    """The second request gets the first one's response and the first the second's; a third its own."""
+    found = _stamps_of(lane, "crossed:2", [11, 22, 33], stream=stream)
+    made = _made_for(lane)
+    assert [made[recv] for _, recv in found] == [22, 11, 33]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_repeated_response_is_that_of_an_open_request(lane: Lane, stream: bool) -> None:
+    """Two requests that are open at the same time get one response, which the provider made once."""
+    found = _stamps_of(lane, "repeat:2", [11, 22, 33], stream=stream)
+    made = _made_for(lane)
+    assert [made[recv] for _, recv in found] == [11, 11, 33]
+    assert sorted(made.values()) == [11, 33]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_an_old_response_is_that_of_an_earlier_request(lane: Lane, stream: bool) -> None:
+    """The second request gets what the first was given long before, and the provider hears nothing of it."""
+    with faulty(lane, "old:2") as gateway:
+        bodies = [
+            b"".join(data for _, data in reads(gateway.ports[0], chat(f"number {number}", stream=stream)))
+            for number in range(3)
+        ]
+    first, second, third = (stamps.find_stamp(body) for body in bodies)
+    assert first is not None
+    assert (first == second, first == third) == (True, False)
+    assert ask(lane.provider.ports[1], path="/counters").document["request_count"] == 2
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_wrong_usage_tells_one_more_token(lane: Lane, stream: bool) -> None:
+    """Every second response tells one more token of completion than the provider, plain and on the last chunk."""
+    options = {"stream_options": {"include_usage": True}} if stream else {}
+    with faulty(lane, "wrong-usage:2") as gateway:
+        found = [reads(gateway.ports[0], {**chat(stream=stream), **options}) for _ in range(2)]
+    told = [re.findall(rb'"completion_tokens":(\d+)', b"".join(data for _, data in one)) for one in found]
+    assert [int(one[-1]) for one in told] == [int(told[0][-1]), int(told[0][-1]) + 1]
+
+
+def test_a_changed_request_has_another_parameter(lane: Lane) -> None:
+    """What the provider gets has a temperature and no options of a stream; the messages are the client's."""
+    with faulty(lane, "change-request") as gateway:
+        sent = {**chat("hello", stream=True), "stream_options": {"include_usage": True}}
+        reads(gateway.ports[0], sent)
+    got = ask(lane.provider.ports[1], path="/last").document["body"]
+    got = json.loads(got) if isinstance(got, str) else got
+    assert set(got) ^ set(sent) == {"temperature", "stream_options"}
+    assert got["messages"] == sent["messages"]
+
+
 def test_a_coalescing_gateway_sends_so_many_events_at_once(lane: Lane) -> None:
     """With coalesce:3 the six chunks come three and three, none missing, end marker there."""
     lane.reset(chunk_count=6, gap_s=0.005)
@@ -265,6 +340,8 @@ def test_a_fault_of_none_changes_nothing(lane: Lane) -> None:
         ("add:30", "duration such as 30ms"),
         ("buffer:3", "takes no value"),
         ("slow-capacity:fast", "requests per second"),
+        ("crossed:0", "whole number from 1 up"),
+        ("change-request:3", "takes no value"),
     ],
 )
 def test_a_fault_that_is_none_is_refused(fault: str, words: str) -> None:

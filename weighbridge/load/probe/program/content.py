@@ -25,8 +25,7 @@ class Content:
     """What one body held. `events` are rows (read, send_ns, sequence) of content, one for each chunk that is told.
 
     `counted` has the reads of content events in their order; `broken` says that something in it was no JSON of the
-    expected shape, `error` that it was an error's, `message` what that
-    one said.
+    expected shape, `error` that it was an error's, `message` what that one said; `usage` is the last one told.
     """
 
     text: str = ""
@@ -38,6 +37,7 @@ class Content:
     first_event_read: int = -1
     counted: list[int] = field(default_factory=list)
     events: list[tuple[int, int, int]] = field(default_factory=list)
+    usage: openai_chat.Usage | None = None
 
 
 def content_of(answer: Response, *, is_stream: bool) -> Content:
@@ -65,6 +65,7 @@ def _content(message: openai_chat.ChatAnswer) -> Content:
         done=message.is_done,
         finished=message.finish_reason is not None,
         first_event_read=message.first_event,
+        usage=message.usage,
     )
     tail = ""
     for read, text in message.pieces:

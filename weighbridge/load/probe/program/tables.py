@@ -25,6 +25,7 @@ from weighbridge.units import DAY_S, NS_PER_S
 
 # No number that a gateway would report has more characters.
 _REPORT_LIMIT = 40
+_MOST_TOKENS = 1 << 53
 # Outcomes that are an HTTP response to count by its status; in all others there was no response worth the name.
 HTTP_OUTCOMES = ("ok", "http_error")
 _OUTCOME_CODES = {name: code for code, name in enumerate(OUTCOMES)}
@@ -54,7 +55,7 @@ def make_tables(capture: Capture, lanes: Sequence[ProbeLane] = (), *, is_stream:
         content = content_of(answer, is_stream=is_stream)
         outcome = outcome_of(exchange, answer, content, is_stream=is_stream)
         reported_ns = UNKNOWN if lane is None else _reported_ns(answer.wanted, lane.overhead_unit_s)
-        rows.append((*_row(exchange, answer, content, outcome), reported_ns))
+        rows.append((*_row(exchange, answer, content, outcome), reported_ns, *_usage(content)))
         events += [(number, exchange.reads[e[0]][0], e[1], e[2], e[0]) for e in content.events]
         if outcome and outcome not in HTTP_OUTCOMES:
             words = exchange.error or content.message
@@ -66,7 +67,7 @@ def make_tables(capture: Capture, lanes: Sequence[ProbeLane] = (), *, is_stream:
 
 
 def _row(exchange: Exchange, answer: Response, content: Content, outcome: str) -> tuple[int, ...]:
-    """Values of one request in the order of the columns of `RequestTable`, but for what the gateway reported."""
+    """Values of one request in the order of the columns of `RequestTable`, but for what it reports and counts."""
     times = [now for now, _ in exchange.reads]
     reference = find_reference(exchange.line.decode("ascii", "replace"))
     recv_ns, send_ns, state = _stamp(exchange, content)
@@ -105,6 +106,19 @@ def _reported_ns(text: str, unit_s: float) -> int:
     except ValueError:
         return UNKNOWN
     return round(seconds * NS_PER_S) if 0 <= seconds <= DAY_S else UNKNOWN
+
+
+def _usage(content: Content) -> tuple[int, int, int]:
+    """Return the numbers of tokens for prompt, completion and both; `UNKNOWN` for each that is not told."""
+    used = content.usage
+    if used is None:
+        return UNKNOWN, UNKNOWN, UNKNOWN
+    return _tokens(used.prompt_count), _tokens(used.completion_count), _tokens(used.total_count)
+
+
+def _tokens(count: int | None) -> int:
+    # A number that no column holds is wrong however it is cut.
+    return UNKNOWN if count is None else min(max(count, UNKNOWN), _MOST_TOKENS)
 
 
 def _time(times: Sequence[int], read: int) -> int:
