@@ -389,8 +389,9 @@ def test_a_late_turn_touches_what_was_sent_or_read_in_it(tmp_path: Path, answer_
     assert np.all(turns.begun_ns[1:] >= turns.ended_ns[:-1])
     sent_meanwhile = (table.send_ns > blocked[0]) & (table.send_ns < middle)
     assert np.all(table.end_ns[sent_meanwhile] > blocked[0] + 100_000_000)
-    # What takes 300 ms is under way beside the turn several times as often as it has an instant of its own in it.
-    assert (sent_late | read_late).sum() <= under_way.sum() - (15 if answer_s > 0.1 else 0)
+    # Of requests that take 300 ms some are under way beside the turn and have no instant of their own in it.
+    count, open_count = int((sent_late | read_late).sum()), int(under_way.sum())
+    assert count < open_count if answer_s > 0.1 else count <= open_count
     assert np.all((table.end_ns - late_ns(turn, table.end_ns))[read_late] <= table.send_ns[read_late])
 
 
