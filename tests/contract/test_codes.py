@@ -80,6 +80,18 @@ def test_every_code_is_made_somewhere() -> None:
         assert sorted(known - reported) == [], table
 
 
+def test_every_reason_and_flag_is_found_by_a_test() -> None:
+    """What a run is rejected for or remarked with is produced by an injected fault somewhere in the tests."""
+    tests = Path(__file__).parents[1]
+    named = {
+        text
+        for path in tests.rglob("*.py")
+        if path.parent.name not in ("contract", "golden")
+        for text in literals(ast.parse(path.read_text(encoding="utf-8")))
+    }
+    assert sorted({*codes.REASONS, *codes.FLAGS} - named) == []
+
+
 def test_every_verdict_has_an_entry_and_every_reason_speaks_for_one() -> None:
     """The words of the type and of the table are the same; no rig's doing is charged to a gateway."""
     assert set(codes.VERDICTS) == set(get_args(codes.Verdict))

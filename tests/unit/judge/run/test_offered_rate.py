@@ -15,6 +15,7 @@ from tests.examples.judge_examples import (
     clients_load,
     closed_loop,
     cut_at,
+    inputs,
     open_loop,
     rate_load,
     window,
@@ -22,6 +23,7 @@ from tests.examples.judge_examples import (
 )
 from weighbridge.judge.figures.backlog import backlog
 from weighbridge.judge.figures.run_figures import run_figures
+from weighbridge.judge.run.acceptance import judge_run
 from weighbridge.judge.run.offered_rate import RateCheck, check_rate
 from weighbridge.judge.window import Window
 from weighbridge.load.read import read_report
@@ -228,3 +230,13 @@ def test_captures_of_real_oha_are_told_apart(name: str, load: Load, missed: bool
     )
     found = check(window_of(client(load, reading.samples, report=reading.report)))
     assert (found.missed, found.connections_limited) == (missed, limited)
+
+
+def test_a_backlog_alone_is_a_remark() -> None:
+    """A lane that stands still for its last 20 requests of 332 leaves a backlog, and never fell behind before."""
+    load = rate_load(50, 300)
+    service = np.full(load.window_count, 0.02)
+    assert "backlogged" not in judge_run(inputs(window(load, open_loop(load, service)))).flags
+    service[-20:] = 2.0
+    found = judge_run(inputs(window(load, open_loop(load, service))))
+    assert (found.verdict, "backlogged" in found.flags) == ("valid", True)
