@@ -21,18 +21,21 @@ MOCKS = ("mocks.provider", "mocks.control_plane", "mocks.gateway", "mocks.gatewa
 
 LOADED = """
 import importlib, json, pathlib, sys
+begun = set(sys.modules)  # what an environment loads into every Python is no part of a program
 importlib.import_module(sys.argv[1])
-files = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
+files = [getattr(module, "__file__", None) for name, module in list(sys.modules.items()) if name not in begun]
 print(json.dumps([str(pathlib.Path(file).resolve()) for file in files if file]))
 """
 
 
 def loaded_by(module: str) -> set[Path]:
-    """Files of ours that a Python which imports this module has loaded; the packages of others by their folder."""
+    """Files in our folder that importing this module loads."""
     done = subprocess.run(
         [sys.executable, "-c", LOADED, module], cwd=resources.root(), capture_output=True, text=True, check=True
     )
-    return {path for path in map(Path, json.loads(done.stdout)) if path.is_relative_to(resources.root())}
+    ours = {path for path in map(Path, json.loads(done.stdout)) if path.is_relative_to(resources.root())}
+    assert ours
+    return ours
 
 
 def files_of(files: FileSet) -> set[Path]:
