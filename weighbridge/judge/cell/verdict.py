@@ -16,7 +16,7 @@ from weighbridge.record.run import RunRecord
 from weighbridge.record.summary import FailedRequests, Rejected
 
 # One such attempt, and none of a cell's figures is the named gateway's own.
-_VOIDING = ("unavailable", "cache_hit")
+_VOIDING = ("crossed_answers", "unavailable", "cache_hit")
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,8 @@ def outcome(attempts: CellAttempts) -> CellVerdict:
     Not claimed: `not_supported`; not to be had: `unavailable`; nothing accepted: the verdict of the commonest
     reason. Where too much failed over all attempts that were not rejected for the rig (`is_errored`), the rejected
     ones speak, so that no gateway is shown by its lucky runs; where less failed, a flag says so.
-    One run that a cache answered voids the cell, and so does one before which the gateway was found changed.
+    One run that a cache answered voids the cell, and so do one whose responses went to other requests and one before
+    which the gateway was found changed.
     Saturated when half of the accepted runs or more are.
     """
     plan = attempts.plan

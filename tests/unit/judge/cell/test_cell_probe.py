@@ -144,6 +144,22 @@ def test_one_cached_run_voids_the_cell() -> None:
     assert cell.stamps.stale_count == 1
 
 
+def test_one_run_with_crossed_responses_voids_the_cell() -> None:
+    """Two good runs and one in which two requests got each other's response are no valid cell."""
+    found = lanes([4 * MS] * 3)
+    requests = plain(1100)
+    provider = provider_rows(requests)
+    for name in ("recv_ns", "send_ns", "end_ns"):
+        column = getattr(requests, name)
+        column[[3, 4]] = column[[4, 3]]
+    found[names("plain")[1]][1] = traced_window(requests, provider=provider)
+    cell = cell_of(summary_of("plain", found), "plain")
+
+    assert cell.verdict == "errored"
+    assert cell.reason is not None
+    assert cell.reason.code == "crossed_answers"
+
+
 def test_buffering_is_judged_against_the_direct_lane() -> None:
     """The same merging is coalesced where the direct lane has none and passed through where it merges as well."""
     baseline, cell = names("stream")
