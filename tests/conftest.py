@@ -84,9 +84,11 @@ def tool(request: pytest.FixtureRequest):
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _hang_up_is_heard() -> None:
-    """Under nohup HUP is ignored and every child inherits that; in tests it is a signal like the others."""
+def _signals_are_heard() -> None:
+    """Under nohup HUP is ignored, in the background of a script INT, and every child inherits that: here both count."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

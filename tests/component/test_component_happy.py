@@ -43,12 +43,13 @@ def test_every_cell_is_valid(measured: tuple[Project, Ran]) -> None:
 
 
 def test_counts_on_both_sides_agree(measured: tuple[Project, Ran]) -> None:
-    """A window sends what is measured and one more for each connection; the provider sees just as many."""
+    """A window sends what is measured, one more for each connection, and at a rate the warm-up in its front."""
     project, _ = measured
     cells = project.cells()
     for cell in CELLS:
         counts = project.record(cell)["counts"]
-        wanted = (40 if cell.endswith("rate-20") else 20) + cells[cell]["load"]["connections"]
+        load = cells[cell]["load"]
+        wanted = load["request_count"] + load["connections"] + (load["warmup_count"] if load["kind"] == "rate" else 0)
         assert counts["provider_request_count"] == counts["client_success_count"] == wanted
 
 
