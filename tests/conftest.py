@@ -85,7 +85,7 @@ def tool(request: pytest.FixtureRequest):
 
 @pytest.fixture(scope="session", autouse=True)
 def _signals_are_heard() -> None:
-    """Under nohup HUP is ignored, in the background of a script INT, and every child inherits that: here both count."""
+    """Under nohup HUP is ignored, in the background INT, and every child inherits that; in tests both count."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
