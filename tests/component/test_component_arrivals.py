@@ -19,7 +19,7 @@ from weighbridge.matrix.arrivals import Arrivals
 from weighbridge.quantiles import percentile
 from weighbridge.record.provider_rows import read_provider_rows
 
-pytestmark = [pytest.mark.component, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.campaign, pytest.mark.timeout(120)]
 
 RATE_RPS, COUNT, SEED = 100.0, 1_000, 5
 # A lock that is held longer than that is not the one that the test is about: the machine was busy with other things.

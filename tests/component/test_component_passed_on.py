@@ -8,7 +8,7 @@ import pytest
 
 from tests.component.project import Project, Ran
 
-pytestmark = [pytest.mark.component, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.campaign, pytest.mark.timeout(400)]
 
 MODES = ("plain", "stream")
 CLIENTS = "clients-2"
