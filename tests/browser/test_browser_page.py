@@ -34,7 +34,7 @@ LOW_CONTRAST = """(() => {
   const bad = [];
   const all = 'p, li, td, th, dt, dd, h1, h2, h3, small, summary, a, sup, figcaption';
   for (const e of document.querySelectorAll(all)) {
-    if (!e.textContent.trim() || e.classList.contains('again') || e.closest('.hidden')) continue;
+    if (!e.textContent.trim() || e.closest('.again, .hidden')) continue;
     const [a, b] = [light(parse(getComputedStyle(e).color)), light(ground(e))].sort((x, y) => y - x);
     if ((a + 0.05) / (b + 0.05) < 4.5) bad.push(e.tagName + ' ' + e.className + ' ' + e.textContent.slice(0, 30));
   }
