@@ -50,5 +50,6 @@ def test_a_busy_lane_is_not_judged(busy: float | None, count: int, is_judged: bo
 def test_a_lane_that_did_not_keep_its_rate_is_not_judged() -> None:
     """A queue that grows through the window is saturation, not drift."""
     assert moved_in(drifting(1, verdict="saturated")) is None
+    assert moved_in(drifting(1, flags=("backlogged",))) is None
     assert list(drift_flags([drifting(1), drifting(2), drifting(3, verdict="saturated")])) == ["drifts"]
     assert list(drift_flags([drifting(1), drifting(2, busy=0.8), drifting(3, busy=0.8)])) == []
