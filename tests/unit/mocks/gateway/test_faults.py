@@ -130,12 +130,12 @@ def test_a_closing_gateway_serves_one_request_a_connection(lane: Lane) -> None:
 
 
 def _stamps_of(lane: Lane, fault: str, references: list[int], *, stream: bool = False) -> list[tuple[int, int]]:
-    """Reference and received instant of the stamp that came back, for requests sent 5 ms apart that take 100 ms."""
-    lane.reset(delay_s=0.1, chunk_count=4, gap_s=0.001)
+    """Reference and received instant of the stamp that came back, for requests sent 100 ms apart that take a second."""
+    lane.reset(delay_s=1.0, chunk_count=4, gap_s=0.001)
     with faulty(lane, fault) as gateway, ThreadPoolExecutor(len(references)) as clients:
 
         def one(place: int) -> bytes:
-            time.sleep(0.02 * place)
+            time.sleep(0.1 * place)
             prompt = stamps.encode_reference(references[place]).decode()
             return b"".join(data for _, data in reads(gateway.ports[0], chat(prompt, stream=stream)))
 
