@@ -130,7 +130,7 @@ def test_a_closing_gateway_serves_one_request_a_connection(lane: Lane) -> None:
 
 
 def _stamps_of(lane: Lane, fault: str, references: list[int], *, stream: bool = False) -> list[tuple[int, int]]:
-    """Reference and received instant of the stamp that came back, for requests sent 100 ms apart that take a second."""
+    """Reference and received instant of the stamp that came back, for requests 100 ms apart that take a second."""
     lane.reset(delay_s=1.0, chunk_count=4, gap_s=0.001)
     with faulty(lane, fault) as gateway, ThreadPoolExecutor(len(references)) as clients:
 
