@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Sequence
 from datetime import datetime
 
-from weighbridge.judge.cell.enough_runs import too_few
-from weighbridge.judge.stats.intervals import interval
-from weighbridge.record.figures import Absent, Figure, FigureOrAbsent
+from weighbridge.judge.cell.enough_runs import median_over
+from weighbridge.record.figures import Absent, FigureOrAbsent
 from weighbridge.record.run import RunRecord
 
 NO_BASELINE = Absent(absent="no_baseline")
@@ -30,17 +28,7 @@ def baseline_distance(accepted: Sequence[RunRecord], baselines: Sequence[RunReco
     """Return the median over the runs of the time between each and the run that it is compared with."""
     found = [(run, nearest(run, baselines)) for run in accepted]
     known = [distance_s(run, other) for run, other in found if other is not None]
-    lacking = len(accepted) - len(known)
-    if not known:
-        return NO_BASELINE
-    return too_few(len(known), [NO_BASELINE] * lacking) or Figure(
-        value=statistics.median(known),
-        low=min(known),
-        high=max(known),
-        interval=interval(known),
-        run_count=len(known),
-        missing_run_count=lacking,
-    )
+    return median_over(known, len(accepted) - len(known), NO_BASELINE)
 
 
 def _middle_s(run: RunRecord) -> float:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import statistics
-
-from weighbridge.judge.cell.enough_runs import too_few
+from weighbridge.judge.cell.enough_runs import median_over
 from weighbridge.judge.cell.merging import missing
 from weighbridge.judge.cell.verdict import CellAttempts, CellVerdict
 from weighbridge.judge.figures.open_streams import bytes_per_stream
-from weighbridge.judge.stats.intervals import interval
 from weighbridge.matrix.cells import BASELINE
-from weighbridge.record.figures import Absent, Figure, FigureOrAbsent, absent_by
+from weighbridge.record.figures import Absent, FigureOrAbsent, absent_by
 from weighbridge.record.metrics import METRICS
 
 NO_GATEWAY = Absent(absent="no_gateway")
@@ -28,14 +25,4 @@ def memory(attempts: CellAttempts, found: CellVerdict) -> FigureOrAbsent:
         return absent_by(found.verdict)
     slopes = [bytes_per_stream(run.open_streams) for run in attempts.accepted if run.open_streams is not None]
     known = [slope for slope in slopes if slope is not None]
-    if not known:
-        return NOT_REPORTED_BY_KERNEL
-    lacking = len(attempts.accepted) - len(known)
-    return too_few(len(known), [NOT_REPORTED_BY_KERNEL] * lacking) or Figure(
-        value=statistics.median(known),
-        low=min(known),
-        high=max(known),
-        interval=interval(known),
-        run_count=len(known),
-        missing_run_count=lacking,
-    )
+    return median_over(known, len(attempts.accepted) - len(known), NOT_REPORTED_BY_KERNEL)

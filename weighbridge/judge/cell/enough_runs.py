@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterator, Sequence
 
+from weighbridge.judge.stats.intervals import interval
 from weighbridge.record.figures import NOT_MEASURED, Absent, Figure, Timing
 from weighbridge.record.measured import Values
 from weighbridge.record.metrics import METRICS
@@ -22,6 +24,19 @@ def too_few(known_count: int, absent: Sequence[Absent]) -> Absent | None:
     total = known_count + len(absent)
     have = "has" if known_count == 1 else "have"
     return Absent(absent="too_few_runs", detail=f"{known_count} of {total} runs {have} it; of the others: {why.text}")
+
+
+def median_over(known: Sequence[float], lacking_count: int, why: Absent) -> Figure | Absent:
+    """Return the median of the runs that have a value, with its spread; `why` others lack it, or too few have it."""
+    absent = too_few(len(known), [why] * lacking_count) if known else why
+    return absent or Figure(
+        value=statistics.median(known),
+        low=min(known),
+        high=max(known),
+        interval=interval(known),
+        run_count=len(known),
+        missing_run_count=lacking_count,
+    )
 
 
 def flags(figures: Values) -> Iterator[str]:
